@@ -1,0 +1,19 @@
+import { matchPath } from '../../lib/http/routes.ts';
+import { InvalidKeyError } from '../../lib/persistence/persistence-error.ts';
+import { HttpError } from './http-error.ts';
+import { type Handle, httpHandler } from './http-handler.ts';
+
+/** `$default`: what no route takes. A known path with another method is 405, an instance without a key 400, the rest 404. */
+export const refuseUnrouted: Handle = async ({ method, path }) => {
+  const { routes } = matchPath(path);
+  if (routes.length > 0) {
+    const allow = routes.map((route) => route.method).join(', ');
+    throw new HttpError('method_not_allowed', `${method} is not a method of this resource`, {
+      headers: { allow },
+    });
+  }
+  if (/^\/v1\/agents\/[^/]+\/instances\/$/.test(path)) throw new InvalidKeyError('the instance key is empty');
+  throw new HttpError('not_found', 'no such resource');
+};
+
+export const handler = httpHandler(refuseUnrouted);

@@ -1,0 +1,58 @@
+import { DormouseError } from '../../lib/errors.ts';
+import type { PersistenceErrorCode } from '../../lib/persistence/persistence-error.ts';
+
+type RequestErrorCode =
+  | 'invalid_request'
+  | 'invalid_json'
+  | 'invalid_cursor'
+  | 'not_found'
+  | 'unknown_agent'
+  | 'forbidden'
+  | 'method_not_allowed'
+  | 'unsupported_media_type'
+  | 'unsupported_encoding'
+  | 'throttled'
+  | 'internal';
+
+/** Stable: callers branch on it. Listed in the OpenAPI document. */
+export type ErrorCode = PersistenceErrorCode | RequestErrorCode;
+
+/** One line each: the status that a code is answered with, and what it means whatever the request. */
+export const problems = {
+  invalid_request: { status: 400, title: 'The request is malformed' },
+  invalid_json: { status: 400, title: 'The body is not JSON' },
+  invalid_cursor: { status: 400, title: 'The cursor is not one of this list' },
+  invalid_key: { status: 400, title: 'The agent name or key is not valid' },
+  invalid_option: { status: 400, title: 'A parameter is out of its range' },
+  forbidden: { status: 403, title: 'The caller may not do this' },
+  not_found: { status: 404, title: 'Nothing is stored under this key' },
+  unknown_agent: { status: 404, title: 'No such agent is defined' },
+  method_not_allowed: { status: 405, title: 'The resource does not have this method' },
+  conflict: { status: 412, title: 'The precondition failed' },
+  too_large: { status: 413, title: 'The content is too large' },
+  unsupported_media_type: { status: 415, title: 'The agent takes JSON only' },
+  unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },
+  invalid_state: { status: 422, title: 'The state was refused' },
+  dump_failed: { status: 422, title: 'The agent refused to dump the state' },
+  throttled: { status: 429, title: 'The store asks for fewer requests' },
+  load_failed: { status: 500, title: 'The agent failed to load its snapshot' },
+  corrupt: { status: 500, title: 'The stored snapshot is damaged' },
+  internal: { status: 500, title: 'Something went wrong' },
+  unavailable: { status: 503, title: 'The store is not available' },
+} as const satisfies Record<ErrorCode, { status: number; title: string }>;
+
+/** An answer other than success that a handler decides on itself. */
+export class HttpError extends DormouseError {
+  readonly code: RequestErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: RequestErrorCode,
+    message: string,
+    options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.headers = options.headers ?? {};
+  }
+}

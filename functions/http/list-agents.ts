@@ -1,0 +1,20 @@
+import { builtInActions } from '../../lib/agents/define-agent.ts';
+import { type Handle, httpHandler } from './http-handler.ts';
+import { json } from './response.ts';
+
+/** `GET /v1/agents` */
+export const listAgents: Handle = async (_request, { agents }) => {
+  const items = [...agents.values()].map(
+    ({ name, dump, load, state, retention, actions = {}, schedules = [] }) => ({
+      name,
+      callbacks: { dump: dump !== undefined, load: load !== undefined },
+      schema: state !== undefined,
+      retention: retention ?? null,
+      actions: [...new Set([...Object.keys(actions), ...builtInActions])],
+      schedules,
+    }),
+  );
+  return json(200, { items });
+};
+
+export const handler = httpHandler(listAgents);

@@ -1,0 +1,56 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { HttpError } from './http-error.ts';
+
+/** A request as handlers see it, from an event of payload format 2.0. */
+export interface HttpRequest {
+  readonly id: string;
+  readonly method: string;
+  /** Decoded once, by the gateway; never again here. */
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, string | undefined>>;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Claims of a verified JWT; empty with IAM authorization. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The bytes as they were sent. */
+  body(): Uint8Array;
+}
+
+export function toRequest(event: APIGatewayProxyEventV2): HttpRequest {
+  const { requestContext } = event;
+  const authorizer = (requestContext as { authorizer?: { jwt?: { claims?: Record<string, unknown> } } })
+    .authorizer;
+  return {
+    id: requestContext.requestId,
+    method: requestContext.http.method,
+    path: withoutStage(event.rawPath, requestContext.stage),
+    parameters: event.pathParameters ?? {},
+    query: event.queryStringParameters ?? {},
+    headers: lowerCased(event.headers),
+    claims: authorizer?.jwt?.claims ?? {},
+    body: () => bytesOf(event),
+  };
+}
+
+/** A named stage leads `rawPath`; route keys and our routes do not have it. */
+function withoutStage(path: string, stage: string): string {
+  const prefix = `/${stage}`;
+  return stage !== '$default' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+}
+
+function lowerCased(headers: APIGatewayProxyEventV2['headers']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+/** Which bodies arrive in base64 is the gateway's choice: only its flag tells, never the content type. */
+function bytesOf({ body, isBase64Encoded }: APIGatewayProxyEventV2): Uint8Array {
+  if (body === undefined || body === null) return new Uint8Array();
+  if (!isBase64Encoded) return Buffer.from(body, 'utf8');
+  if (body.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(body)) {
+    throw new HttpError('invalid_request', 'the body is marked as base64 but is not');
+  }
+  return Buffer.from(body, 'base64');
+}

@@ -1,0 +1,60 @@
+import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
+import { agentNamePattern } from '../../lib/agents/define-agent.ts';
+import { keyMaxBytes } from '../../lib/defaults.ts';
+import type { PersistenceConfig } from '../../lib/persistence/persistence-config.ts';
+import { InvalidKeyError } from '../../lib/persistence/persistence-error.ts';
+import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
+import { storeKeyScope } from '../../lib/persistence/store-key.ts';
+import type { Services } from '../services.ts';
+import { HttpError } from './http-error.ts';
+import type { HttpRequest } from './request.ts';
+
+/** The agent that a request names, and where its instances are kept for this caller. */
+export interface AgentTarget {
+  readonly name: string;
+  /** Unset for an agent that is not in the agents module: it has no callbacks. */
+  readonly definition: AgentDefinition | undefined;
+  readonly scope: string;
+  readonly persistence: PersistenceConfig<SnapshotCatalog>;
+}
+
+export function agentTarget(
+  request: HttpRequest,
+  { agents, strictAgents, tenantClaim, store }: Services,
+): AgentTarget {
+  const name = request.parameters.agent ?? '';
+  if (!agentNamePattern.test(name)) {
+    throw new InvalidKeyError(`an agent name must match ${agentNamePattern.source}`);
+  }
+  const definition = agents.get(name);
+  if (strictAgents && definition === undefined)
+    throw new HttpError('unknown_agent', `no agent is named '${name}'`);
+  const scope = storeKeyScope(...tenantOf(request, tenantClaim), name);
+  return { name, definition, scope, persistence: { store, keyFn: (_agent, key) => `${scope}/${key}` } };
+}
+
+/** With a tenant claim every caller lives in a space of its own: no agent or key reaches another tenant's. */
+function tenantOf({ claims }: HttpRequest, tenantClaim: string | undefined): string[] {
+  if (tenantClaim === undefined) return [];
+  const tenant = claims[tenantClaim];
+  if (typeof tenant !== 'string' || tenant === '' || Buffer.byteLength(tenant) > keyMaxBytes) {
+    throw new HttpError('forbidden', `the token has no usable claim '${tenantClaim}'`);
+  }
+  return [tenant];
+}
+
+const unsafe = /[\p{Cc}%?#\\]/u;
+
+/** The instance key of a path. Refuses what an HTTP API cannot carry unambiguously, alike on every method. */
+export function instanceKey({ parameters }: HttpRequest): string {
+  const key = parameters.key ?? '';
+  if (Buffer.byteLength(key) > keyMaxBytes)
+    throw new InvalidKeyError(`a key is at most ${keyMaxBytes} UTF-8 bytes`);
+  if (unsafe.test(key)) {
+    throw new InvalidKeyError('a key in a path holds no control character, percent sign, ?, # or backslash');
+  }
+  if (key.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    throw new InvalidKeyError("a key in a path has no segment that is empty, '.' or '..'");
+  }
+  return key;
+}

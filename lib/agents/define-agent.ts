@@ -1,0 +1,96 @@
+import { DormouseError } from '../errors.ts';
+import type { AgentDefinition } from './agent-definition.ts';
+import type { RetentionPolicy } from './retention-policy.ts';
+
+/** Names that fit into a URL path and an IAM resource as they are. */
+export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** A definition that contradicts itself; the message names the agent and the field. */
+export class InvalidDefinitionError extends DormouseError {
+  readonly code = 'invalid_definition';
+}
+
+/** Actions that every agent has without writing them. */
+export const builtInActions: readonly string[] = ['prune-raw-memory'];
+
+/**
+ * Checks an agent definition and returns it.
+ *
+ * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, two schedules of one
+ *   name, a schedule whose action the agent does not have
+ * @example
+ * export default [defineAgent({ name: 'support', load: (dump) => ({ version: 2, ...dump }) })];
+ */
+export function defineAgent<const Definition extends AgentDefinition>(definition: Definition): Definition {
+  const { name } = definition;
+  if (typeof name !== 'string' || !agentNamePattern.test(name)) {
+    throw new InvalidDefinitionError(
+      `agent ${JSON.stringify(name)}: the name must match ${agentNamePattern.source}`,
+    );
+  }
+  const refuse = (problem: string): never => {
+    throw new InvalidDefinitionError(`agent '${name}': ${problem}`);
+  };
+  for (const callback of ['dump', 'load'] as const) {
+    const given = definition[callback];
+    if (given !== undefined && typeof given !== 'function') refuse(`${callback} must be a function`);
+  }
+  if (definition.state !== undefined && typeof definition.state['~standard']?.validate !== 'function') {
+    refuse('state must be a Standard Schema');
+  }
+  for (const [action, handler] of Object.entries(definition.actions ?? {})) {
+    if (typeof handler !== 'function') refuse(`action '${action}' must be a function`);
+  }
+  if (definition.retention !== undefined) checkRetention(definition.retention, refuse);
+  checkSchedules(definition, refuse);
+  return definition;
+}
+
+function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => never): void {
+  const { rawRetentionSecs, capsuleRetentionSecs, compactAfterSecs } = policy;
+  for (const [field, seconds] of Object.entries({
+    rawRetentionSecs,
+    capsuleRetentionSecs,
+    compactAfterSecs,
+  })) {
+    if (seconds !== null && !Number.isSafeInteger(seconds))
+      refuse(`retention.${field} must be whole seconds or null`);
+  }
+  const keepsRaw = rawRetentionSecs !== null && rawRetentionSecs > 0;
+  if (keepsRaw && compactAfterSecs !== null && compactAfterSecs > rawRetentionSecs) {
+    refuse(
+      'retention.compactAfterSecs is longer than rawRetentionSecs: messages would go before they are compacted',
+    );
+  }
+}
+
+function checkSchedules(
+  { schedules = [], actions = {} }: AgentDefinition,
+  refuse: (problem: string) => never,
+): void {
+  const names = new Set<string>();
+  for (const { name, action } of schedules) {
+    if (names.has(name)) refuse(`two schedules are named '${name}'`);
+    names.add(name);
+    if (!Object.hasOwn(actions, action) && !builtInActions.includes(action)) {
+      refuse(`schedule '${name}' runs the action '${action}', which the agent does not have`);
+    }
+  }
+}
+
+/**
+ * Finds agents by name.
+ *
+ * @throws InvalidDefinitionError when two definitions share a name, or the value is no array of definitions
+ */
+export function indexAgents(definitions: readonly AgentDefinition[]): ReadonlyMap<string, AgentDefinition> {
+  if (!Array.isArray(definitions))
+    throw new InvalidDefinitionError('agents must default-export an array of defineAgent(...)');
+  const index = new Map<string, AgentDefinition>();
+  for (const definition of definitions) {
+    const checked = defineAgent(definition);
+    if (index.has(checked.name)) throw new InvalidDefinitionError(`two agents are named '${checked.name}'`);
+    index.set(checked.name, checked);
+  }
+  return index;
+}

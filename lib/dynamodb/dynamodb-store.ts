@@ -1,0 +1,55 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { systemClock } from '../clock.ts';
+import { chunkMaxBytes, inlineMaxBytes } from '../defaults.ts';
+import { randomEtag } from '../persistence/etag.ts';
+import type { SnapshotCatalog } from '../persistence/snapshot-store.ts';
+import type { StoreOptions } from '../persistence/store-options.ts';
+import { forgetSnapshot } from './snapshot-forget.ts';
+import { getSnapshot, headSnapshot } from './snapshot-get.ts';
+import { listSnapshots } from './snapshot-list.ts';
+import { putSnapshot } from './snapshot-put.ts';
+import type { SnapshotTable } from './snapshot-table.ts';
+import { translateError } from './translate-error.ts';
+
+export interface DynamoDbStoreOptions extends StoreOptions {
+  readonly tableName: string;
+  /** Without it, one is made from the environment. */
+  readonly client?: DynamoDBClient | undefined;
+  /** Snapshots above this size go to chunk rows. Only tests have a reason to change these two. */
+  readonly inlineMaxBytes?: number | undefined;
+  readonly chunkMaxBytes?: number | undefined;
+}
+
+/**
+ * Keeps snapshots in a DynamoDB table with a string partition key `pk`, a string sort key `sk` and the TTL attribute
+ * `ttl`, as the stack makes it. Why the items are laid out as they are: docs/decisions/0001-snapshot-storage.md.
+ *
+ * @example
+ * const store = dynamoDbStore({ tableName: 'dormouse-snapshots' });
+ * const found = await thaw({ store }, 'support', 'user-123');
+ */
+export function dynamoDbStore(options: DynamoDbStoreOptions): SnapshotCatalog {
+  const table: SnapshotTable = {
+    client: options.client ?? new DynamoDBClient({}),
+    tableName: options.tableName,
+    clock: options.clock ?? systemClock,
+    newEtag: options.newEtag ?? randomEtag,
+    inlineMaxBytes: options.inlineMaxBytes ?? inlineMaxBytes,
+    chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,
+  };
+  return {
+    get: (key) => translated(getSnapshot(table, key)),
+    head: (key) => translated(headSnapshot(table, key)),
+    put: (key, dump, putOptions = {}) => translated(putSnapshot(table, key, dump, putOptions)),
+    delete: (key, preconditions = {}) => translated(forgetSnapshot(table, key, preconditions)),
+    list: (query) => translated(listSnapshots(table, query)),
+  };
+}
+
+async function translated<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw translateError(error);
+  }
+}

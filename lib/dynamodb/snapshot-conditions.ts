@@ -1,0 +1,43 @@
+import type { Preconditions } from '../persistence/snapshot-store.ts';
+import type { ExpressionParts } from './expression.ts';
+
+/** The caller's preconditions as DynamoDB evaluates them on the head item, in the one step that also writes it. */
+export function preconditionClauses(
+  { ifMatch, ifNoneMatch }: Preconditions,
+  parts: ExpressionParts,
+): string[] {
+  const clauses: string[] = [];
+  const stored = (exists: boolean) => `attribute_${exists ? '' : 'not_'}exists(${parts.name('etag')})`;
+  const isOneOf = (etags: readonly string[]) => {
+    const values = etags.map((etag) => parts.value({ S: etag }));
+    return `${parts.name('etag')} IN (${values.join(', ')})`;
+  };
+
+  if (ifMatch !== undefined) clauses.push(ifMatch === '*' ? stored(true) : isOneOf(ifMatch));
+  if (ifNoneMatch !== undefined) {
+    clauses.push(ifNoneMatch === '*' ? stored(false) : `(${stored(false)} OR NOT ${isOneOf(ifNoneMatch)})`);
+  }
+  return clauses;
+}
+
+/** The stored snapshot, if any, has not expired. */
+export function unexpired(now: Date, parts: ExpressionParts): string {
+  const expiresAt = parts.name('expiresAt');
+  return `(attribute_not_exists(${expiresAt}) OR ${expiresAt} > ${parts.value({ N: String(now.getTime()) })})`;
+}
+
+/**
+ * This write has not been applied yet, neither as the current snapshot nor as the one before: what keeps the SDK's
+ * own retry of a write that did commit from being applied a second time, over somebody else's newer snapshot.
+ */
+export function notYetWritten(etag: string, parts: ExpressionParts): string {
+  const value = parts.value({ S: etag });
+  const differs = (name: string) =>
+    `(attribute_not_exists(${parts.name(name)}) OR ${parts.name(name)} <> ${value})`;
+  return `${differs('etag')} AND ${differs('previousEtag')}`;
+}
+
+/** The writer's chunk rows are still under its name: nobody has claimed them for removal. */
+export function stillAnnounced(chunkSet: string, parts: ExpressionParts): string {
+  return `contains(${parts.name('sets')}, ${parts.value({ S: chunkSet })})`;
+}

@@ -1,0 +1,40 @@
+import { raceAttempts } from '../defaults.ts';
+import { CorruptError, UnavailableError } from '../persistence/persistence-error.ts';
+import type { Snapshot, SnapshotInfo } from '../persistence/snapshot-store.ts';
+import { readChunkRows } from './chunk-rows.ts';
+import type { Head } from './snapshot-head.ts';
+import { headKey } from './snapshot-keys.ts';
+import { liveSnapshot, readHead, type SnapshotTable } from './snapshot-table.ts';
+
+/**
+ * The stored snapshot, whole. A chunk row that is missing means that a newer snapshot was committed since the head was
+ * read, and the read starts over; if the head is still the same one, the snapshot is corrupt.
+ */
+export async function getSnapshot(table: SnapshotTable, storeKey: string): Promise<Snapshot | undefined> {
+  const key = headKey(storeKey);
+  let incomplete: string | undefined;
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const head = await readHead(table, key, 'all');
+    const info = liveSnapshot(head, table.clock())?.info();
+    if (info === undefined) return undefined;
+    const data = await dataOf(table, head, info);
+    if (data !== undefined) return { ...info, dump: { ...info, checksum: head.checksum, data } };
+    if (incomplete === info.etag) throw new CorruptError('a chunk row of the stored snapshot is missing');
+    incomplete = info.etag;
+  }
+  throw new UnavailableError('the snapshot was replaced during every attempt to read it');
+}
+
+async function dataOf(table: SnapshotTable, head: Head, info: SnapshotInfo): Promise<Uint8Array | undefined> {
+  if (head.chunks !== undefined) return readChunkRows(table, head.chunks);
+  if (head.body === undefined && info.storedBytes > 0) throw new CorruptError('the head item has no data');
+  return head.body ?? new Uint8Array();
+}
+
+/** As `getSnapshot`, without reading a chunk row. */
+export async function headSnapshot(
+  table: SnapshotTable,
+  storeKey: string,
+): Promise<SnapshotInfo | undefined> {
+  return liveSnapshot(await readHead(table, headKey(storeKey), 'info'), table.clock())?.info();
+}

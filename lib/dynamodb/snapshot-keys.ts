@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { instanceShards } from '../defaults.ts';
+import { InvalidKeyError } from '../persistence/persistence-error.ts';
+
+const partitionKeyMaxBytes = 2048;
+const sortKeyMaxBytes = 1024;
+
+export interface ItemKey {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/**
+ * The key of a snapshot's head item. Heads of one scope (an agent) are spread over shards by a hash of the rest of the
+ * store key, so that no agent is bound to one partition, and lie in key order within a shard, so that they can be listed.
+ */
+export function headKey(storeKey: string): ItemKey {
+  const slash = storeKey.indexOf('/');
+  const scope = slash < 0 ? '' : storeKey.slice(0, slash);
+  const rest = storeKey.slice(slash + 1);
+  const key = { pk: shardKey(scope, shardOf(rest)), sk: headSortKey(rest) };
+  if (Buffer.byteLength(key.pk) > partitionKeyMaxBytes || Buffer.byteLength(key.sk) > sortKeyMaxBytes) {
+    throw new InvalidKeyError('the store key is longer than DynamoDB keys may be');
+  }
+  return key;
+}
+
+export function shardKey(scope: string, shard: number): string {
+  return `heads/${scope}/${shard}`;
+}
+
+/** Never empty, whatever a custom `keyFn` makes: DynamoDB refuses empty keys. */
+export function headSortKey(rest: string): string {
+  return `key/${rest}`;
+}
+
+export function restOfSortKey(sortKey: string): string {
+  return sortKey.slice(headSortKey('').length);
+}
+
+function shardOf(rest: string): number {
+  return createHash('sha256').update(rest).digest().readUInt32BE(0) % instanceShards;
+}
+
+/**
+ * One writer's chunks: the writer's ETag, how many rows, and when it announced them. Chunk rows of different writers
+ * never share a key, so that no reader can mix them.
+ */
+export interface ChunkSet {
+  readonly etag: string;
+  readonly count: number;
+  readonly announcedAt: number;
+}
+
+export function formatChunkSet({ etag, count, announcedAt }: ChunkSet): string {
+  return `${etag}.${count}.${announcedAt}`;
+}
+
+export function parseChunkSet(text: string): ChunkSet | undefined {
+  const match = /^([^.]+)\.(\d+)\.(\d+)$/.exec(text);
+  if (match?.[1] === undefined) return undefined;
+  return { etag: match[1], count: Number(match[2]), announcedAt: Number(match[3]) };
+}
+
+/** A partition a chunk: a large state is written at the speed of many partitions, not of one. */
+export function chunkKeys({ etag, count }: ChunkSet): ItemKey[] {
+  return Array.from({ length: count }, (_, index) => ({ pk: `chunk/${etag}/${index}`, sk: 'chunk' }));
+}

@@ -1,0 +1,75 @@
+import { QueryCommand } from '@aws-sdk/client-dynamodb';
+import { instanceShards } from '../defaults.ts';
+import { InvalidOptionError } from '../persistence/persistence-error.ts';
+import type { ListedSnapshot, ListSnapshotsQuery, SnapshotPage } from '../persistence/snapshot-store.ts';
+import { ExpressionParts } from './expression.ts';
+import { type Item, infoAttributes, parseHead } from './snapshot-head.ts';
+import { headSortKey, restOfSortKey, shardKey } from './snapshot-keys.ts';
+import { itemKey, liveSnapshot, type SnapshotTable } from './snapshot-table.ts';
+
+/** A place in the list: a shard and the last key seen in it. */
+interface Place {
+  readonly shard: number;
+  readonly key: string | undefined;
+}
+
+/**
+ * One page: the shards one after the other, each in key order. Reads on over empty and expired stretches, and one item
+ * further than asked, so that a page has a `next` only if something follows.
+ */
+export async function listSnapshots(table: SnapshotTable, query: ListSnapshotsQuery): Promise<SnapshotPage> {
+  const found: { place: Place; item: ListedSnapshot }[] = [];
+  const start = parsePlace(query.after);
+  for (let shard = start.shard; shard < instanceShards && found.length <= query.limit; shard++) {
+    const after = shard === start.shard ? start.key : undefined;
+    for await (const item of shardItems(table, query, { shard, key: after })) {
+      found.push({ place: { shard, key: item.key }, item });
+      if (found.length > query.limit) break;
+    }
+  }
+  const page = found.slice(0, query.limit);
+  const last = page.at(-1);
+  const more = found.length > query.limit && last !== undefined;
+  return {
+    items: page.map(({ item }) => item),
+    next: more ? `${last.place.shard}/${last.place.key}` : undefined,
+  };
+}
+
+function parsePlace(after: string | undefined): Place {
+  if (after === undefined) return { shard: 0, key: undefined };
+  const match = /^(\d+)\/(.+)$/s.exec(after);
+  if (match === null) throw new InvalidOptionError('the list cannot go on from there');
+  return { shard: Number(match[1]), key: match[2] };
+}
+
+async function* shardItems(
+  table: SnapshotTable,
+  { scope, prefix = '', limit }: ListSnapshotsQuery,
+  { shard, key }: Place,
+): AsyncGenerator<ListedSnapshot> {
+  const pk = shardKey(scope, shard);
+  let startKey: Item | undefined = key === undefined ? undefined : itemKey({ pk, sk: headSortKey(key) });
+  do {
+    const parts = new ExpressionParts();
+    const inShard = `${parts.name('pk')} = ${parts.value({ S: pk })}`;
+    const withPrefix = `begins_with(${parts.name('sk')}, ${parts.value({ S: headSortKey(prefix) })})`;
+    const { Items = [], LastEvaluatedKey } = await table.client.send(
+      new QueryCommand({
+        TableName: table.tableName,
+        KeyConditionExpression: `${inShard} AND ${withPrefix}`,
+        ProjectionExpression: ['sk', ...infoAttributes].map((name) => parts.name(name)).join(', '),
+        ConsistentRead: true,
+        Limit: limit + 1,
+        ExclusiveStartKey: startKey,
+        ...parts.attributes,
+      }),
+    );
+    for (const item of Items) {
+      const info = liveSnapshot(parseHead(item), table.clock())?.info();
+      if (info !== undefined) yield { ...info, key: restOfSortKey(item.sk?.S ?? '') };
+    }
+    // An empty map, as some emulators end with, is an end like an absent one.
+    startKey = LastEvaluatedKey?.pk === undefined ? undefined : LastEvaluatedKey;
+  } while (startKey !== undefined);
+}

@@ -1,0 +1,25 @@
+import type { AgentRef } from '../agents/agent-ref.ts';
+import { attempt, type HibernateOptions, type PersistenceFailure, preconditionsOf } from './hibernate.ts';
+import type { PersistenceConfig } from './persistence-config.ts';
+import { makeStoreKey } from './store-key.ts';
+
+export type ForgetOptions = Pick<HibernateOptions, 'ifMatch' | 'ifNoneMatch'>;
+export type ForgetResult = { readonly status: 'ok' } | PersistenceFailure;
+
+/**
+ * Deletes the snapshot of (agent, key). Deleting what is not there is ok, unless `ifMatch` asks for it.
+ *
+ * @example
+ * await forget({ store }, 'support', 'user-123');
+ */
+export async function forget(
+  config: PersistenceConfig,
+  agent: AgentRef,
+  key: string,
+  options: ForgetOptions = {},
+): Promise<ForgetResult> {
+  return attempt(async () => {
+    await config.store.delete(makeStoreKey(config, agent, key), preconditionsOf(options));
+    return { status: 'ok' } as const;
+  });
+}

@@ -1,0 +1,58 @@
+import { systemClock } from '../clock.ts';
+import { randomEtag } from './etag.ts';
+import { isLive } from './expiry.ts';
+import { pageOf } from './page-of.ts';
+import { assertPreconditions } from './preconditions.ts';
+import { snapshotOf } from './snapshot-of.ts';
+import type { Snapshot, SnapshotCatalog } from './snapshot-store.ts';
+import type { StoreOptions } from './store-options.ts';
+
+/**
+ * Keeps snapshots in this process only: for tests, and for agents that need not outlive it.
+ *
+ * @example
+ * const store = memoryStore();
+ * await hibernate({ store }, 'support', 'user-123', { mood: 'calm' });
+ */
+export function memoryStore({
+  clock = systemClock,
+  newEtag = randomEtag,
+}: StoreOptions = {}): SnapshotCatalog {
+  const snapshots = new Map<string, Snapshot>();
+
+  const live = (key: string): Snapshot | undefined => {
+    const snapshot = snapshots.get(key);
+    return snapshot !== undefined && isLive(snapshot, clock()) ? snapshot : undefined;
+  };
+
+  return {
+    async get(key) {
+      return live(key);
+    },
+    async head(key) {
+      return live(key);
+    },
+    async put(key, dump, options = {}) {
+      const current = live(key);
+      assertPreconditions(options, current?.etag);
+      const snapshot = snapshotOf(dump, current, {
+        etag: newEtag(),
+        updatedAt: clock(),
+        expiresAt: options.expiresAt,
+      });
+      snapshots.set(key, snapshot);
+      const { etag, version, updatedAt } = snapshot;
+      return { etag, version, updatedAt, created: current === undefined };
+    },
+    async delete(key, options = {}) {
+      assertPreconditions(options, live(key)?.etag);
+      snapshots.delete(key);
+    },
+    async list(query) {
+      const all = [...snapshots].flatMap(([key, snapshot]) =>
+        live(key) ? [{ storeKey: key, snapshot }] : [],
+      );
+      return pageOf(all, query);
+    },
+  };
+}
