@@ -1,10 +1,9 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { chunkConcurrency } from '../defaults.ts';
+import { forEachSettled } from './for-each-settled.ts';
 import { type ChunkSet, chunkKeys } from './snapshot-keys.ts';
 import { itemKey, type SnapshotTable } from './snapshot-table.ts';
-
-const concurrency = { concurrency: chunkConcurrency };
 
 /** `owner` is the store key, so that an operator who meets a row can tell whose it is. */
 export async function writeChunkRows(
@@ -26,7 +25,7 @@ export async function writeChunkRows(
       }),
     );
   };
-  await pMap(chunkKeys(set), write, concurrency);
+  await forEachSettled(chunkKeys(set), chunkConcurrency, write);
 }
 
 /** The data of a chunk set, or undefined when a row is missing. */
@@ -39,16 +38,14 @@ export async function readChunkRows(table: SnapshotTable, set: ChunkSet): Promis
       );
       return Item?.body?.B;
     },
-    concurrency,
+    { concurrency: chunkConcurrency },
   );
   const whole = bodies.filter((body) => body !== undefined);
   return whole.length === bodies.length ? Buffer.concat(whole) : undefined;
 }
 
 export async function deleteChunkRows(table: SnapshotTable, sets: readonly ChunkSet[]): Promise<void> {
-  await pMap(
-    sets.flatMap(chunkKeys),
-    (key) => table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: itemKey(key) })),
-    concurrency,
+  await forEachSettled(sets.flatMap(chunkKeys), chunkConcurrency, (key) =>
+    table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: itemKey(key) })),
   );
 }

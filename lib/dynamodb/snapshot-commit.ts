@@ -98,16 +98,20 @@ export function ttlOf(expiresAt: Date): number {
   return Math.floor(expiresAt.getTime() / 1000);
 }
 
+/** Counted by DynamoDB, so that no write has to read first. What replaces an expired snapshot is a first version. */
+function nextVersion(parts: ExpressionParts, overExpired: boolean): string {
+  const one = parts.value({ N: '1' });
+  if (overExpired) return one;
+  return `if_not_exists(${parts.name('version')}, ${parts.value({ N: '0' })}) + ${one}`;
+}
+
 function commitInput(table: SnapshotTable, write: SnapshotWrite, expiredEtag: string | undefined) {
   const parts = new ExpressionParts();
   const attributes = headAttributes(write);
   const set = Object.entries(attributes).map(
     ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
   );
-  const first = parts.value({ N: '1' });
-  const version = parts.name('version');
-  const next = `if_not_exists(${version}, ${parts.value({ N: '0' })}) + ${first}`;
-  set.push(`${version} = ${expiredEtag === undefined ? next : first}`);
+  set.push(`${parts.name('version')} = ${nextVersion(parts, expiredEtag !== undefined)}`);
   set.push(
     `${parts.name('previousEtag')} = if_not_exists(${parts.name('etag')}, ${parts.value({ S: '-' })})`,
   );

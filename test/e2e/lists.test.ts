@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { httpCase } from './case.ts';
+import { deployment } from './deployment.ts';
+
+interface Page {
+  items: { key: string; version: number; bytes: number; updatedAt: string }[];
+  cursor?: string;
+}
+
+describe('lists, agents and errors', () => {
+  const { agent, call, put } = deployment();
+  const list = async (query = '', of = agent) => call('GET', `/v1/agents/${of}/instances${query}`);
+  const keys = ['s1', 's10', 's1/x', 'S1', ...Array.from({ length: 21 }, (_, index) => `item-${index}`)];
+
+  beforeAll(async () => {
+    await Promise.all(keys.map((key) => put(key, JSON.stringify(key))));
+  });
+
+  httpCase('instances are listed once each, with what is known of them', async () => {
+    const page = (await list()).json() as Page;
+    expect(page.items.map(({ key }) => key).sort()).toEqual([...keys].sort());
+    expect(page.cursor).toBeUndefined();
+    expect(page.items.find(({ key }) => key === 's1/x')).toMatchObject({
+      version: 1,
+      bytes: 6,
+      updatedAt: expect.any(String),
+    });
+  });
+
+  httpCase('pages add up to the whole, and the last has no cursor', async () => {
+    for (const [limit, sizes] of [
+      [10, [10, 10, 5]],
+      [5, [5, 5, 5, 5, 5]],
+      [25, [25]],
+      [1000, [25]],
+    ] as const) {
+      const found: string[] = [];
+      const seen: number[] = [];
+      let cursor: string | undefined = '';
+      while (cursor !== undefined) {
+        const page = (await list(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)).json() as Page;
+        found.push(...page.items.map(({ key }) => key));
+        seen.push(page.items.length);
+        cursor = page.cursor;
+      }
+      expect(seen).toEqual(sizes);
+      expect(found.sort()).toEqual([...keys].sort());
+    }
+  });
+
+  httpCase('a prefix narrows the list, also over pages', async () => {
+    const page = (await list('?prefix=s1')).json() as Page;
+    expect(page.items.map(({ key }) => key).sort()).toEqual(['s1', 's1/x', 's10']);
+    expect((await list('?prefix=s1%2F')).json()).toMatchObject({ items: [{ key: 's1/x' }] });
+    expect((await list('?prefix=nobody')).json()).toEqual({ items: [] });
+    expect((await list('', `${agent}0`)).json()).toEqual({ items: [] });
+  });
+
+  httpCase('a limit out of range, and a cursor that is mangled or of another list, is 400', async () => {
+    for (const limit of ['0', '-1', '1001', '1.5', 'ten', '', '10&limit=10', '1e2', '%2B5']) {
+      expect([(await list(`?limit=${limit}`)).status, limit]).toEqual([400, limit]);
+    }
+    const { cursor = '' } = (await list('?limit=5')).json() as Page;
+    expect(cursor).not.toBe('');
+    const flipped = `${cursor.slice(0, -2)}${cursor.at(-2) === 'A' ? 'B' : 'A'}${cursor.at(-1)}`;
+    for (const mangled of [
+      flipped,
+      cursor.slice(1),
+      `${cursor}A`,
+      'nonsense',
+      '',
+      `${cursor}%3D`,
+      '%20',
+      '{}',
+    ]) {
+      const refused = await list(`?cursor=${mangled}`);
+      expect([refused.status, mangled]).toEqual([400, mangled]);
+      expect(refused.json()).toMatchObject({ code: 'invalid_cursor' });
+    }
+    expect((await list(`?prefix=s1&cursor=${cursor}`)).status).toBe(400);
+    expect((await list(`?cursor=${cursor}`, `${agent}0`)).status).toBe(400);
+  });
+
+  httpCase('the agents of the deployment are listed with their policies and actions', async () => {
+    const answer = await call('GET', '/v1/agents');
+    expect(answer.status).toBe(200);
+    const { items } = answer.json() as { items: { name: string; actions: string[]; retention: object }[] };
+    expect(items.length).toBeGreaterThan(0);
+    for (const item of items) expect(item.actions).toContain('prune-raw-memory');
+  });
+
+  httpCase('the API describes itself as OpenAPI 3.1', async () => {
+    const answer = await call('GET', '/v1/openapi.json');
+    expect(answer.status).toBe(200);
+    const document = answer.json() as { openapi: string; paths: Record<string, object> };
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(Object.keys(document.paths)).toContain('/v1/agents/{agent}/instances/{key}');
+  });
+
+  httpCase(
+    'another method of a known path is 405 with Allow, an unknown path 404, both as problems',
+    async () => {
+      const wrong = await call('PATCH', `/v1/agents/${agent}/instances/s1`, { body: '{}' });
+      expect(wrong.status).toBe(405);
+      expect(wrong.headers.allow?.split(', ').sort()).toEqual(['DELETE', 'GET', 'HEAD', 'PUT']);
+      expect(wrong.json()).toMatchObject({ code: 'method_not_allowed' });
+      expect((await call('POST', '/v1/agents', { body: '{}' })).headers.allow).toBe('GET');
+
+      for (const path of [
+        '/',
+        '/v1',
+        '/v2/agents',
+        '/v1/agents/',
+        '/v1/agent',
+        '/v1/agents/x/y',
+        '/v1/openapi_json',
+      ]) {
+        const unknown = await call('GET', path);
+        expect([unknown.status, path]).toEqual([404, path]);
+        expect(unknown.headers['content-type']).toBe('application/problem+json');
+        expect(unknown.json()).toMatchObject({ code: 'not_found' });
+      }
+    },
+  );
+
+  httpCase('every problem has a type, title, status, detail, code and request id', async () => {
+    const refused = await call('GET', `/v1/agents/${agent}/instances/nobody`);
+    expect(refused.json()).toEqual({
+      type: 'urn:dormouse:problem:not_found',
+      title: expect.any(String),
+      status: 404,
+      detail: expect.any(String),
+      code: 'not_found',
+      requestId: expect.stringMatching(/.+/),
+    });
+  });
+});

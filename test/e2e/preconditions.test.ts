@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect } from 'vitest';
+import { randomBytesOf, sha256 } from '../support/random-bytes.ts';
+import { httpCase } from './case.ts';
+import { deployment } from './deployment.ts';
+
+describe('conditional requests', () => {
+  const { agent, call, put, get } = deployment();
+  const at = (key: string) => `/v1/agents/${agent}/instances/${key}`;
+  const json = { 'content-type': 'application/json' };
+  let keys = 0;
+  let key = '';
+  let etag = '';
+
+  beforeEach(async () => {
+    key = `conditional-${++keys}`;
+    etag = (await put(key, '"first"')).headers.etag as string;
+  });
+
+  const unchanged = async () => {
+    const read = await get(key);
+    expect(read.body.toString()).toBe('"first"');
+    expect(read.headers.etag).toBe(etag);
+  };
+
+  httpCase(
+    'a PUT that does not meet its condition is 412 with the current ETag, and changes nothing',
+    async () => {
+      for (const header of [
+        { 'if-none-match': '*' },
+        { 'if-none-match': '  * ' },
+        { 'if-none-match': etag },
+        { 'if-none-match': `W/${etag}` },
+        { 'if-match': '"zzz"' },
+        { 'if-match': `W/${etag}` },
+        { 'if-match': etag, 'if-none-match': etag },
+      ]) {
+        const refused = await put(key, '"second"', { ...json, ...header } as Record<string, string>);
+        expect([refused.status, header]).toEqual([412, header]);
+        expect(refused.headers.etag).toBe(etag);
+        expect(refused.headers['content-type']).toBe('application/problem+json');
+        expect(refused.json()).toMatchObject({ status: 412, code: 'conflict' });
+      }
+      await unchanged();
+    },
+  );
+
+  httpCase('a condition that cannot be read is 400 and never a write', async () => {
+    for (const header of [
+      { 'if-match': '' },
+      { 'if-match': '""' },
+      { 'if-match': etag.replaceAll('"', '') },
+      { 'if-match': `${etag} "other"` },
+      { 'if-none-match': '' },
+      { 'if-none-match': 'none' },
+      { 'if-match': Array.from({ length: 51 }, (_, index) => `"${index}"`).join(',') },
+    ]) {
+      const refused = await put(key, '"second"', { ...json, ...header } as Record<string, string>);
+      expect([refused.status, header]).toEqual([400, header]);
+    }
+    await unchanged();
+  });
+
+  httpCase('a PUT that meets its condition is done', async () => {
+    for (const [index, header] of [
+      () => ({ 'if-match': etag }),
+      () => ({ 'if-match': '*' }),
+      () => ({ 'if-match': `"zzz", ${etag}` }),
+      () => ({ 'if-match': ` "zzz" ,${etag},"a,b" ` }),
+      () => ({ 'if-none-match': '"zzz"' }),
+    ].entries()) {
+      const saved = await put(key, String(index), { ...json, ...header() } as Record<string, string>);
+      expect(saved.status).toBe(200);
+      expect(saved.headers.etag).not.toBe(etag);
+      etag = saved.headers.etag as string;
+    }
+  });
+
+  httpCase('If-Match on nothing is 412, not a creation', async () => {
+    for (const condition of ['*', '"e1"']) {
+      const refused = await put('nothing-there', '1', { ...json, 'if-match': condition });
+      expect(refused.status).toBe(412);
+      expect(refused.headers.etag).toBeUndefined();
+    }
+    expect((await get('nothing-there')).status).toBe(404);
+  });
+
+  httpCase('GET and HEAD with the current ETag in If-None-Match are 304 without a body', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      for (const tag of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+        const answer = await call(method, at(key), { headers: { 'if-none-match': tag } });
+        expect([answer.status, answer.body.length, answer.headers.etag]).toEqual([304, 0, etag]);
+      }
+    }
+    expect((await get(key, { 'if-none-match': '"x"' })).status).toBe(200);
+    expect((await get(key, { 'if-match': '"x"' })).status).toBe(412);
+    expect((await get(key, { 'if-match': etag })).status).toBe(200);
+  });
+
+  httpCase('DELETE honours If-Match', async () => {
+    const stale = await call('DELETE', at(key), { headers: { 'if-match': '"old"' } });
+    expect(stale.status).toBe(412);
+    expect(stale.headers.etag).toBe(etag);
+    await unchanged();
+    expect((await call('DELETE', at(key), { headers: { 'if-match': etag } })).status).toBe(204);
+    expect((await call('DELETE', at(key), { headers: { 'if-match': etag } })).status).toBe(412);
+  });
+
+  httpCase('an ETag of before a delete is not accepted after it', async () => {
+    await call('DELETE', at(key));
+    expect((await put(key, '"late"', { ...json, 'if-match': etag })).status).toBe(412);
+    const again = await put(key, '"first"');
+    expect(again.status).toBe(201);
+    expect(again.headers.etag).not.toBe(etag);
+  });
+
+  httpCase('of two first writers one is 201 and one is 412', async () => {
+    const create = { ...json, 'if-none-match': '*' };
+    const answers = await Promise.all([put(`new-${key}`, '1', create), put(`new-${key}`, '2', create)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 412]);
+  });
+
+  httpCase(
+    'of 25 writers with one ETag, half of them large, exactly one wins, and its state is what is read',
+    async () => {
+      const bodies = Array.from({ length: 25 }, (_, writer) =>
+        writer % 2 === 0
+          ? Buffer.from(JSON.stringify({ writer }))
+          : randomBytesOf(600_000, `${key} ${writer}`),
+      );
+      const answers = await Promise.all(
+        bodies.map((body) =>
+          put(key, body, { 'content-type': 'application/octet-stream', 'if-match': etag }),
+        ),
+      );
+
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+      expect(statuses.filter((status) => status === 412)).toHaveLength(24);
+      const winner = statuses.indexOf(200);
+      const read = await get(key);
+      expect(sha256(read.body)).toBe(sha256(bodies[winner] as Buffer));
+      expect(read.headers.etag).toBe(answers[winner]?.headers.etag);
+    },
+  );
+
+  httpCase(
+    'readers beside two writers see one whole state or the other, with its own ETag',
+    async () => {
+      const states = { A: randomBytesOf(900_000, 'A'), C: Buffer.from(JSON.stringify('c'.repeat(900_000))) };
+      const hashes = { A: sha256(states.A), C: sha256(states.C) };
+      const octets = { 'content-type': 'application/octet-stream' };
+      const written = new Map<string | undefined, string>();
+      const reads: { etag: string | undefined; hash: string }[] = [];
+      let writing = true;
+
+      const writer = async (name: 'A' | 'C') => {
+        for (let round = 0; round < 10; round++) {
+          const saved = await put('torn', states[name], octets);
+          expect(saved.status).toBeLessThan(300);
+          written.set(saved.headers.etag, hashes[name]);
+        }
+      };
+      const reader = async () => {
+        while (writing) {
+          const read = await get('torn');
+          if (read.status === 200) reads.push({ etag: read.headers.etag, hash: sha256(read.body) });
+          else expect([404, 503]).toContain(read.status);
+        }
+      };
+      const readers = Promise.all([reader(), reader(), reader(), reader()]);
+      await Promise.all([writer('A'), writer('C')]);
+      writing = false;
+      await readers;
+
+      expect(reads.length).toBeGreaterThan(10);
+      for (const { etag: tag, hash } of reads) expect(hash).toBe(written.get(tag));
+    },
+    60_000,
+  );
+});

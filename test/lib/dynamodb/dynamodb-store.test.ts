@@ -1,0 +1,221 @@
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
+import { ConflictError, UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
+import { sdkError } from '../../support/failing-client.ts';
+import { randomBytesOf } from '../../support/random-bytes.ts';
+
+const now = new Date('2027-01-01T00:00:00.250Z');
+const dynamoDb = mockClient(DynamoDBClient);
+const store = dynamoDbStore({
+  client: new DynamoDBClient({ region: 'eu-central-1' }),
+  tableName: 'T',
+  clock: () => now,
+  newEtag: () => 'E',
+  inlineMaxBytes: 100,
+  chunkMaxBytes: 150,
+});
+/** The shard is the hash of the key, pinned: another one would lose what is stored. */
+const headKey = { pk: { S: 'heads/agent/1' }, sk: { S: 'key/k' } };
+
+beforeEach(() => {
+  dynamoDb.reset();
+});
+
+const inputsOf = () => dynamoDb.commandCalls(UpdateItemCommand).map((call) => call.args[0].input);
+
+/** An expression with its placeholders replaced, so that a test can be read. */
+function readable(input: {
+  UpdateExpression?: string | undefined;
+  ConditionExpression?: string | undefined;
+  ExpressionAttributeValues?: Record<string, object> | undefined;
+}): { update: string; condition: string | undefined } {
+  const spell = (expression: string) =>
+    expression
+      .replace(/:v\d+/g, (placeholder) => {
+        const [value] = Object.values(input.ExpressionAttributeValues?.[placeholder] ?? {});
+        return value instanceof Uint8Array ? `<${value.length} bytes>` : JSON.stringify(value);
+      })
+      .replace(/#/g, '');
+  return {
+    update: spell(input.UpdateExpression ?? ''),
+    condition: input.ConditionExpression && spell(input.ConditionExpression),
+  };
+}
+
+describe('commands of a put', () => {
+  test('a small snapshot is one conditional update of its head', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({});
+
+    await store.put('agent/k', await textDump('hi'), { ifMatch: ['e1', 'e2'] });
+
+    const [input] = inputsOf();
+    expect(dynamoDb.calls()).toHaveLength(1);
+    expect(input).toMatchObject({ TableName: 'T', Key: headKey, ReturnValues: 'ALL_OLD' });
+    expect(readable(input ?? {})).toEqual({
+      update: [
+        'SET v = "1", etag = "E", format = "json", contentType = "application/json", encoding = "identity", bytes = "4",',
+        'storedBytes = "4", checksum = <32 bytes>, updatedAt = "1798761600250", body = <4 bytes>,',
+        'version = if_not_exists(version, "0") + "1", previousEtag = if_not_exists(etag, "-")',
+        'REMOVE expiresAt, ttl, chunks',
+      ].join(' '),
+      condition: [
+        'etag IN ("e1", "e2")',
+        '(attribute_not_exists(expiresAt) OR expiresAt > "1798761600250")',
+        '(attribute_not_exists(etag) OR etag <> "E")',
+        '(attribute_not_exists(previousEtag) OR previousEtag <> "E")',
+      ].join(' AND '),
+    });
+  });
+
+  test('a large snapshot is announced, written in rows, committed; the time to live stands on every row in epoch seconds', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({});
+    dynamoDb.on(PutItemCommand).resolves({});
+    const expiresAt = new Date('2027-01-01T00:01:00.999Z');
+
+    await store.put('agent/k', await bytesDump(randomBytesOf(400, 'x')), { ifNoneMatch: '*', expiresAt });
+
+    const names = dynamoDb.calls().map((call) => call.args[0].constructor.name);
+    expect(names).toEqual([
+      'UpdateItemCommand',
+      'PutItemCommand',
+      'PutItemCommand',
+      'PutItemCommand',
+      'UpdateItemCommand',
+    ]);
+    const set = 'E.3.1798761600250';
+    const [announce, commit] = inputsOf().map(readable);
+    expect(announce).toEqual({ update: `ADD sets ["${set}"]`, condition: 'attribute_not_exists(etag)' });
+    const rows = dynamoDb.commandCalls(PutItemCommand).map((call) => call.args[0].input.Item);
+    expect(
+      rows.map((row) => [row?.pk?.S, row?.sk?.S, row?.body?.B?.length, row?.owner?.S, row?.ttl?.N]),
+    ).toEqual([
+      ['chunk/E/0', 'chunk', 150, 'agent/k', '1798761660'],
+      ['chunk/E/1', 'chunk', 150, 'agent/k', '1798761660'],
+      ['chunk/E/2', 'chunk', 100, 'agent/k', '1798761660'],
+    ]);
+    expect(commit?.update).toContain('expiresAt = "1798761660999", ttl = "1798761660"');
+    expect(commit?.update).toContain(`chunks = "${set}"`);
+    expect(commit?.update).toMatch(/REMOVE body$/);
+    expect(commit?.condition).toContain(`contains(sets, "${set}")`);
+  });
+});
+
+describe('commands of get, head, delete and list', () => {
+  test('a get is one strongly consistent read', async () => {
+    dynamoDb.on(GetItemCommand).resolves({});
+
+    expect(await store.get('agent/k')).toBeUndefined();
+    expect(dynamoDb.commandCalls(GetItemCommand).map((call) => call.args[0].input)).toEqual([
+      { TableName: 'T', Key: headKey, ConsistentRead: true },
+    ]);
+  });
+
+  test('a head reads everything but the data', async () => {
+    dynamoDb.on(GetItemCommand).resolves({});
+
+    expect(await store.head('agent/k')).toBeUndefined();
+    const [call] = dynamoDb.commandCalls(GetItemCommand);
+    const read = call?.args[0].input.ProjectionExpression?.split(', ');
+    expect(read).toContain('#etag');
+    expect(read).not.toContain('#body');
+  });
+
+  test('a delete of a snapshot without chunk rows is one conditional delete', async () => {
+    dynamoDb.on(DeleteItemCommand).resolves({});
+
+    await store.delete('agent/k');
+
+    expect(dynamoDb.calls().map((call) => call.args[0].input)).toEqual([
+      {
+        TableName: 'T',
+        Key: headKey,
+        ConditionExpression: 'attribute_not_exists(#sets) AND attribute_not_exists(#dead)',
+        ExpressionAttributeNames: { '#sets': 'sets', '#dead': 'dead' },
+      },
+    ]);
+  });
+
+  test('a list asks each shard once, and goes on after an empty page with a key and ends at an empty key', async () => {
+    const empty = { Items: [], LastEvaluatedKey: { pk: { S: 'heads/agent/0' }, sk: { S: 'key/a' } } };
+    dynamoDb
+      .on(QueryCommand)
+      .resolvesOnce(empty)
+      .resolvesOnce({ Items: [], LastEvaluatedKey: {} })
+      .resolves({ Items: [] });
+
+    expect(await store.list({ scope: 'agent', prefix: 'p', limit: 2 })).toEqual({
+      items: [],
+      next: undefined,
+    });
+    const queries = dynamoDb.commandCalls(QueryCommand).map((call) => call.args[0].input);
+    expect(queries.map((query) => query.ExpressionAttributeValues)).toEqual(
+      [0, 0, 1, 2, 3, 4, 5, 6, 7].map((shard) => ({
+        ':v0': { S: `heads/agent/${shard}` },
+        ':v1': { S: 'key/p' },
+      })),
+    );
+    expect(queries[1]?.ExclusiveStartKey).toEqual(empty.LastEvaluatedKey);
+    expect(queries[0]).toMatchObject({ ConsistentRead: true, Limit: 3 });
+  });
+});
+
+describe('errors of the SDK', () => {
+  test.each([
+    ['ProvisionedThroughputExceededException', { throttled: true, retryable: true }],
+    ['ThrottlingException', { throttled: true, retryable: true }],
+    ['RequestLimitExceeded', { throttled: true, retryable: true }],
+    ['InternalServerError', { throttled: false, retryable: true }],
+    ['TimeoutError', { throttled: false, retryable: true }],
+    ['ECONNREFUSED', { throttled: false, retryable: true }],
+    ['AccessDeniedException', { throttled: false, retryable: false }],
+    ['ResourceNotFoundException', { throttled: false, retryable: false }],
+    ['ValidationException', { throttled: false, retryable: false }],
+    ['ExpiredTokenException', { throttled: false, retryable: false }],
+  ])('%s is unavailable on every call, never "not found"', async (name, expected) => {
+    const error = sdkError(name);
+    dynamoDb.onAnyCommand().rejects(error);
+
+    const dump = await textDump('hi');
+    for (const call of [
+      () => store.get('agent/k'),
+      () => store.head('agent/k'),
+      () => store.put('agent/k', dump),
+      () => store.delete('agent/k'),
+      () => store.list({ scope: 'agent', limit: 1 }),
+    ]) {
+      const thrown: unknown = await call().catch((caught: unknown) => caught);
+      expect(thrown).toBeInstanceOf(UnavailableError);
+      expect(thrown).toMatchObject({ code: 'unavailable', cause: error, ...expected });
+    }
+  });
+
+  test('a failed condition is a conflict that names the current ETag', async () => {
+    const stored = { etag: { S: 'theirs' }, version: { N: '3' }, previousEtag: { S: 'older' } };
+    dynamoDb.on(UpdateItemCommand).rejects(sdkError('ConditionalCheckFailedException'));
+    dynamoDb.on(GetItemCommand).resolves({ Item: stored });
+
+    await expect(store.put('agent/k', await textDump('hi'), { ifMatch: ['e1'] })).rejects.toEqual(
+      new ConflictError('theirs'),
+    );
+  });
+
+  test('a read that fails while a conflict is looked into is unavailable, not a conflict', async () => {
+    dynamoDb.on(UpdateItemCommand).rejects(sdkError('ConditionalCheckFailedException'));
+    dynamoDb.on(GetItemCommand).rejects(sdkError('ThrottlingException'));
+
+    await expect(store.put('agent/k', await textDump('hi'), { ifMatch: ['e1'] })).rejects.toMatchObject({
+      code: 'unavailable',
+      throttled: true,
+    });
+  });
+});
