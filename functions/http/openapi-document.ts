@@ -6,10 +6,22 @@ import { type ErrorCode, problems } from './http-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const parameter = (name: string, where: string, schema: Json, description: string, required = false): Json => ({
+const parameter = (
+  name: string,
+  where: string,
+  schema: Json,
+  description: string,
+  required = false,
+): Json => ({
   ...{ name, in: where, required, description, schema },
 });
-const agent = parameter('agent', 'path', { type: 'string', pattern: agentNamePattern.source }, 'The agent’s name', true);
+const agent = parameter(
+  'agent',
+  'path',
+  { type: 'string', pattern: agentNamePattern.source },
+  'The agent’s name',
+  true,
+);
 const key = parameter(
   'key',
   'path',
@@ -17,26 +29,47 @@ const key = parameter(
   `The instance’s key: 1 to ${keyMaxBytes} UTF-8 bytes, slashes included; no control characters, %, ?, #, backslash, and no segment that is empty, . or ..`,
   true,
 );
-const header = (name: string, description: string) => parameter(name, 'header', { type: 'string' }, description);
+const header = (name: string, description: string) =>
+  parameter(name, 'header', { type: 'string' }, description);
 const ifMatch = header('If-Match', 'Only if one of these ETags, or anything (*), is stored (RFC 9110)');
-const ifNoneMatch = header('If-None-Match', 'Only if none of these ETags, or nothing (*), is stored (RFC 9110)');
+const ifNoneMatch = header(
+  'If-None-Match',
+  'Only if none of these ETags, or nothing (*), is stored (RFC 9110)',
+);
 const time: Json = { type: 'string', format: 'date-time' };
 const count: Json = { type: 'integer', minimum: 0 };
 const cursor = { type: 'string', description: 'Where the next page starts; absent on the last' };
 const paging = [
-  parameter('limit', 'query', { type: 'integer', minimum: 1, maximum: 1000, default: 50 }, 'Items in a page at the most'),
+  parameter(
+    'limit',
+    'query',
+    { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
+    'Items in a page at the most',
+  ),
   parameter('cursor', 'query', { type: 'string' }, 'The cursor of the page before'),
 ];
-const etag: Json = { ETag: { description: 'Names this snapshot; never given twice', schema: { type: 'string' } } };
+const etag: Json = {
+  ETag: { description: 'Names this snapshot; never given twice', schema: { type: 'string' } },
+};
 const anyContent: Json = { '*/*': { schema: {} } };
 const jsonContent = (schema: Json): Json => ({ 'application/json': { schema } });
-const object = (properties: Json, required: readonly string[]): Json => ({ type: 'object', properties, required });
+const object = (properties: Json, required: readonly string[]): Json => ({
+  type: 'object',
+  properties,
+  required,
+});
 const listOf = (item: Json): Json => object({ items: { type: 'array', items: item }, cursor }, ['items']);
 const described = (description: string, more: Json = {}): Json => ({ description, ...more });
 
 const instance = {
   key: { type: 'string' },
-  ...{ version: { type: 'integer', minimum: 1 }, bytes: count, storedBytes: count, updatedAt: time, expiresAt: time },
+  ...{
+    version: { type: 'integer', minimum: 1 },
+    bytes: count,
+    storedBytes: count,
+    updatedAt: time,
+    expiresAt: time,
+  },
 };
 const instanceRequired = ['key', 'version', 'bytes', 'storedBytes', 'updatedAt'];
 const saved = object({ agent: { type: 'string' }, ...instance }, ['agent', ...instanceRequired]);
@@ -50,17 +83,31 @@ interface OperationDescription {
 }
 
 const always: readonly ErrorCode[] = ['internal'];
-const stored: readonly ErrorCode[] = ['invalid_key', 'unknown_agent', 'forbidden', 'throttled', 'unavailable', ...always];
+const stored: readonly ErrorCode[] = [
+  'invalid_key',
+  'unknown_agent',
+  'forbidden',
+  'throttled',
+  'unavailable',
+  ...always,
+];
 
 const operations: Readonly<Record<Operation, OperationDescription>> = {
   hibernate: {
     summary: 'Hibernate: store the state of an instance, replacing the one before',
     parameters: [
       ...[agent, key, ifMatch, ifNoneMatch],
-      parameter('ttl', 'query', { type: 'integer', minimum: 1, maximum: ttlMaxSecs }, 'Seconds until the state expires'),
+      parameter(
+        'ttl',
+        'query',
+        { type: 'integer', minimum: 1, maximum: ttlMaxSecs },
+        'Seconds until the state expires',
+      ),
       header('Content-Encoding', 'gzip, or absent'),
     ],
-    requestBody: described('The state: JSON, or any bytes under any other content type', { content: anyContent }),
+    requestBody: described('The state: JSON, or any bytes under any other content type', {
+      content: anyContent,
+    }),
     responses: {
       200: described('Replaced', { headers: etag, content: jsonContent(saved) }),
       201: described('Stored for the first time', { headers: etag, content: jsonContent(saved) }),
@@ -73,9 +120,18 @@ const operations: Readonly<Record<Operation, OperationDescription>> = {
   },
   thaw: {
     summary: 'Thaw: read the state of an instance, as it was stored',
-    parameters: [agent, key, ifMatch, ifNoneMatch, header('Accept-Encoding', 'gzip, for a compressed answer')],
+    parameters: [
+      agent,
+      key,
+      ifMatch,
+      ifNoneMatch,
+      header('Accept-Encoding', 'gzip, for a compressed answer'),
+    ],
     responses: {
-      200: described('The state, with the content type it was stored with', { headers: etag, content: anyContent }),
+      200: described('The state, with the content type it was stored with', {
+        headers: etag,
+        content: anyContent,
+      }),
       304: described('The stored state is the one that If-None-Match names', { headers: etag }),
     },
     errors: ['invalid_request', 'not_found', 'conflict', 'too_large', 'load_failed', 'corrupt', ...stored],
@@ -88,8 +144,14 @@ const operations: Readonly<Record<Operation, OperationDescription>> = {
   },
   'list-instances': {
     summary: 'List the instances of an agent',
-    parameters: [agent, parameter('prefix', 'query', { type: 'string' }, 'Only keys that start with it'), ...paging],
-    responses: { 200: described('A page', { content: jsonContent(listOf(object(instance, instanceRequired))) }) },
+    parameters: [
+      agent,
+      parameter('prefix', 'query', { type: 'string' }, 'Only keys that start with it'),
+      ...paging,
+    ],
+    responses: {
+      200: described('A page', { content: jsonContent(listOf(object(instance, instanceRequired))) }),
+    },
     errors: ['invalid_request', 'invalid_cursor', 'corrupt', ...stored],
   },
   'list-agents': {
@@ -142,7 +204,8 @@ export const openApiDocument = {
   info: {
     title: 'Dormouse',
     version: '1',
-    description: 'Puts AI agents to sleep and wakes them up again. Every error is application/problem+json (RFC 9457).',
+    description:
+      'Puts AI agents to sleep and wakes them up again. Every error is application/problem+json (RFC 9457).',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   paths: paths(),

@@ -1,6 +1,7 @@
 import { loadAgent } from '../../lib/agents/callbacks.ts';
-import { decodeState, encodeState } from '../../lib/persistence/codec.ts';
+import { decodeState, type EncodedState, encodeState } from '../../lib/persistence/codec.ts';
 import { packState, unpackState } from '../../lib/persistence/pack.ts';
+import { LoadFailedError } from '../../lib/persistence/persistence-error.ts';
 import { assertPreconditions, preconditionsHold } from '../../lib/persistence/preconditions.ts';
 import type { Dump, Preconditions, Snapshot, SnapshotInfo } from '../../lib/persistence/snapshot-store.ts';
 import { makeStoreKey } from '../../lib/persistence/store-key.ts';
@@ -72,5 +73,14 @@ function validators({ etag, updatedAt, version }: SnapshotInfo): Record<string, 
 async function loadedDump({ definition }: AgentTarget, key: string, { dump }: Snapshot): Promise<Dump> {
   if (definition?.load === undefined) return dump;
   const live = await loadAgent(definition, decodeState(dump.format, await unpackState(dump)), key);
-  return packState(encodeState(live));
+  return packState(encoded(live));
+}
+
+/** What `load` made cannot be sent: its failure, not the caller's, who only asked for what is stored. */
+function encoded(live: unknown): EncodedState {
+  try {
+    return encodeState(live);
+  } catch (error) {
+    throw new LoadFailedError('load returned what cannot be sent', { cause: error });
+  }
 }

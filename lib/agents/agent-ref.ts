@@ -4,5 +4,5 @@ import type { AgentDefinition } from './agent-definition.ts';
 export type AgentRef = string | AgentDefinition;
 
 export function agentName(agent: AgentRef): string {
-  return typeof agent === 'string' ? agent : agent.name;
+  return typeof agent === 'string' ? agent : agent?.name;
 }

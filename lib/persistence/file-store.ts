@@ -3,13 +3,13 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
 import { lock } from 'proper-lockfile';
-import writeFileAtomic from 'write-file-atomic';
 import { systemClock } from '../clock.ts';
 import { randomEtag } from './etag.ts';
 import { isLive } from './expiry.ts';
 import { pageOf } from './page-of.ts';
 import { CorruptError, PersistenceError, UnavailableError } from './persistence-error.ts';
 import { assertPreconditions } from './preconditions.ts';
+import { replaceFile, temporaryPath } from './replace-file.ts';
 import { readSnapshotFile, snapshotFile } from './snapshot-file.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { Snapshot, SnapshotCatalog } from './snapshot-store.ts';
@@ -62,7 +62,7 @@ export function fileStore(
           assertPreconditions(options, current?.etag);
           const written = { etag: newEtag(), updatedAt: clock(), expiresAt: options.expiresAt };
           const snapshot = snapshotOf(dump, current, written);
-          await writeFileAtomic(pathOf(key), snapshotFile(key, snapshot));
+          await replaceFile(pathOf(key), snapshotFile(key, snapshot));
           const { etag, version, updatedAt } = snapshot;
           return { etag, version, updatedAt, created: current === undefined };
         }),
@@ -72,6 +72,7 @@ export function fileStore(
         exclusively(key, async () => {
           // Without a condition nothing is read, so that an unreadable file can be forgotten too.
           if (options.ifMatch ?? options.ifNoneMatch) assertPreconditions(options, (await read(key))?.etag);
+          await rm(temporaryPath(pathOf(key)), { force: true });
           await rm(pathOf(key), { force: true });
         }),
       ),

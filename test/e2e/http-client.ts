@@ -64,8 +64,7 @@ async function sign(target: Target, path: string, call: Call): Promise<Record<st
     url: `http://${target.host ?? new URL(target.url).host}${path}`,
     method: call.method,
     headers: { ...call.headers },
-    // An unsigned payload: the signature covers who asks and for what.
-    signQuery: false,
+    ...(call.body !== undefined && { body: call.body as string }),
     service: 'execute-api',
     region: process.env.AWS_REGION ?? 'us-east-1',
     accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? '',

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentDefinition } from '../../../lib/agents/agent-definition.ts';
+import { defineAgent, InvalidDefinitionError, indexAgents } from '../../../lib/agents/define-agent.ts';
+
+const retention = {
+  name: 'default',
+  rawRetentionSecs: 2_592_000,
+  capsuleRetentionSecs: null,
+  compactAfterSecs: 604_800,
+  exportAllowed: true,
+  forgetAllowed: true,
+  metadata: {},
+};
+
+describe('an agent definition', () => {
+  test('is returned as it was given', () => {
+    const definition = {
+      name: 'support',
+      retention,
+      actions: { 'daily-digest': async () => 'ok' },
+      schedules: [
+        { name: 'digest', cron: '0 8 * * *', action: 'daily-digest' },
+        { name: 'prune', cron: '0 * * * *', action: 'prune-raw-memory' },
+      ],
+    };
+
+    expect(defineAgent(definition)).toBe(definition);
+  });
+
+  const refused: [string, AgentDefinition, RegExp][] = [
+    ['a name with a slash', { name: 'a/b' }, /agent "a\/b": the name must match/],
+    ['an empty name', { name: '' }, /the name must match/],
+    ['a name of 129 characters', { name: 'x'.repeat(129) }, /the name must match/],
+    ['no name', {} as never, /the name must match/],
+    ['a dump that is no function', { name: 'a', dump: 'x' as never }, /'a': dump must be a function/],
+    ['a load that is no function', { name: 'a', load: {} as never }, /'a': load must be a function/],
+    [
+      'a state that is no Standard Schema',
+      { name: 'a', state: {} as never },
+      /'a': state must be a Standard Schema/,
+    ],
+    [
+      'an action that is no function',
+      { name: 'a', actions: { x: 1 as never } },
+      /'a': action 'x' must be a function/,
+    ],
+    [
+      'a retention in fractions of seconds',
+      { name: 'a', retention: { ...retention, rawRetentionSecs: 0.5 } },
+      /'a': retention.rawRetentionSecs must be whole seconds or null/,
+    ],
+    [
+      'a policy that drops messages before they are compacted',
+      { name: 'a', retention: { ...retention, compactAfterSecs: 2_592_001 } },
+      /'a': retention.compactAfterSecs is longer than rawRetentionSecs/,
+    ],
+    [
+      'two schedules of one name',
+      {
+        name: 'a',
+        actions: { x: () => 1 },
+        schedules: [
+          { name: 'n', cron: '0 2 * * *', action: 'x' },
+          { name: 'n', cron: '0 3 * * *', action: 'x' },
+        ],
+      },
+      /'a': two schedules are named 'n'/,
+    ],
+    [
+      'a schedule of an action that it does not have',
+      { name: 'a', schedules: [{ name: 'n', cron: '0 2 * * *', action: 'toString' }] },
+      /'a': schedule 'n' runs the action 'toString'/,
+    ],
+  ];
+  test.each(refused)('with %s is refused by name', (_what, definition, message) => {
+    expect(() => defineAgent(definition)).toThrow(InvalidDefinitionError);
+    expect(() => defineAgent(definition)).toThrow(message);
+  });
+
+  test('is found by its name, which no other has', () => {
+    const support = defineAgent({ name: 'support' });
+
+    expect(indexAgents([support]).get('support')).toBe(support);
+    expect(() => indexAgents([support, support])).toThrow(/two agents are named 'support'/);
+    expect(() => indexAgents({} as never)).toThrow(/must default-export an array/);
+  });
+});

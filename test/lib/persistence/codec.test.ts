@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeState, encodeState } from '../../../lib/persistence/codec.ts';
+import { isJsonValue } from '../../../lib/persistence/json-value.ts';
+import { packState, unpackState } from '../../../lib/persistence/pack.ts';
+import { InvalidStateError } from '../../../lib/persistence/persistence-error.ts';
+
+const roundTrip = (state: unknown) => {
+  const { format, data } = encodeState(state);
+  return decodeState(format, data);
+};
+
+/** Everything that the documentation says comes back, nested in everything that can hold it. */
+const anyState = fc.letrec((tie) => ({
+  leaf: fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.double(),
+    fc.integer(),
+    fc.boolean(),
+    fc.constantFrom(null, undefined, Number.NaN, -0, Number.POSITIVE_INFINITY),
+    fc.bigInt(),
+    fc.date({ noInvalidDate: false }),
+    fc.uint8Array(),
+    fc.float64Array(),
+    fc.int16Array(),
+    fc.constantFrom(/a+/gi, new URL('https://example.com/a?b#c')),
+  ),
+  value: fc.oneof(
+    { depthSize: 'small' },
+    tie('leaf'),
+    fc.array(tie('value')),
+    fc.dictionary(
+      fc.string().filter((name) => name !== '__proto__'),
+      tie('value'),
+    ),
+    fc.array(fc.tuple(tie('value'), tie('value'))).map((entries) => new Map(entries)),
+    fc.array(tie('value')).map((values) => new Set(values)),
+  ),
+})).value;
+
+describe('the codec', () => {
+  test('brings any state back equal and of the same types', () => {
+    fc.assert(
+      fc.property(anyState, (state) => {
+        expect(roundTrip(state)).toStrictEqual(state);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('stores plain JSON as JSON, of any kind', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (state) => {
+        const isPlain = !JSON.stringify(state, (_key, value) =>
+          Object.is(value, -0) ? '-0!' : value,
+        ).includes('-0!');
+        const { format, contentType, data } = encodeState(state);
+        if (!isPlain) return;
+        expect([format, contentType]).toEqual(['json', 'application/json']);
+        expect(Buffer.from(data).toString()).toBe(JSON.stringify(state));
+      }),
+    );
+  });
+
+  test.each([
+    ['NaN', { x: Number.NaN }],
+    ['-Infinity', { x: Number.NEGATIVE_INFINITY }],
+    ['a bigint', { x: 9_007_199_254_740_993n }],
+    ['undefined in an object', { x: undefined }],
+    ['undefined in an array', [undefined]],
+    ['undefined', undefined],
+    ['a hole', Object.assign([1], { 2: 3 })],
+    ['a Map', { x: new Map([['a', 1]]) }],
+    ['a Set', { x: new Set([1]) }],
+    ['a Date', { x: new Date(0) }],
+    ['an invalid Date', { x: new Date(Number.NaN) }],
+    ['bytes inside an object', { x: new Uint8Array([0, 255, 128]) }],
+    ['an object without a prototype', Object.assign(Object.create(null), { a: 1 })],
+    ['negative zero', { x: -0 }],
+  ])('%s is restored', (_name, state) => {
+    expect(roundTrip(state)).toStrictEqual(state);
+  });
+
+  test('cycles and shared references are restored as such', () => {
+    const shared = { name: 'shared' };
+    const state: Record<string, unknown> = { a: shared, b: [shared] };
+    state.self = state;
+
+    const restored = roundTrip(state) as { self: unknown; a: object; b: [object] };
+
+    expect(restored.self).toBe(restored);
+    expect(restored.b[0]).toBe(restored.a);
+  });
+
+  test('a Uint8Array is kept as bytes, also a view into a larger buffer', () => {
+    const view = new Uint8Array([9, 0, 255, 128, 9]).subarray(1, 4);
+
+    expect(encodeState(view)).toMatchObject({ format: 'bytes', contentType: 'application/octet-stream' });
+    expect(roundTrip(view)).toStrictEqual(new Uint8Array([0, 255, 128]));
+  });
+
+  test('an own key named __proto__ stays a key', () => {
+    const state: unknown = JSON.parse('{"__proto__":{"polluted":true},"a":1}');
+
+    const restored = roundTrip(state) as object;
+
+    expect(Object.keys(restored)).toEqual(['__proto__', 'a']);
+    expect('polluted' in restored).toBe(false);
+  });
+
+  class Robot {
+    name = 'r2';
+  }
+  test.each([
+    ['a function', { x: () => 1 }, '$.x'],
+    ['a function in an array', [0, () => 1], '$[1]'],
+    ['a symbol', { a: { b: Symbol('s') } }, '$.a.b'],
+    ['a class instance', { x: new Robot() }, '$.x'],
+    ['a class instance in a Map', { m: new Map([['k', new Robot()]]) }, '$.m.get("k")'],
+    ['an error', { e: new Error('x') }, '$.e'],
+    ['a promise', { p: Promise.resolve() }, '$.p'],
+    ['a function at the root', () => 1, '$'],
+  ])('%s is refused with its path', (_name, state, path) => {
+    const refused = () => encodeState(state);
+
+    expect(refused).toThrow(InvalidStateError);
+    expect(refused).toThrow(expect.objectContaining({ code: 'invalid_state', path }));
+  });
+
+  test('nesting of 1,000 levels is restored, and what is too deep is refused', () => {
+    let deep: unknown = 'bottom';
+    for (let level = 0; level < 1_000; level++) deep = level % 2 ? [deep] : { deep };
+
+    expect(JSON.stringify(roundTrip(deep))).toBe(JSON.stringify(deep));
+
+    let bottomless: unknown = 1n;
+    for (let level = 0; level < 1_000_000; level++) bottomless = [bottomless];
+    expect(() => encodeState(bottomless)).toThrow(InvalidStateError);
+  });
+
+  test('what JSON loses is not taken for JSON', () => {
+    // biome-ignore lint/suspicious/noSparseArray: one of the cases
+    const hole = [, 1];
+    for (const value of [
+      undefined,
+      Number.NaN,
+      -0,
+      1n,
+      new Date(0),
+      new Map(),
+      new Robot(),
+      [undefined],
+      hole,
+    ]) {
+      expect(isJsonValue(value)).toBe(false);
+      expect(isJsonValue({ value })).toBe(false);
+    }
+    expect(isJsonValue({ toJSON: () => 'something else' })).toBe(false);
+    expect(isJsonValue(Object.assign([1], { extra: 1 }))).toBe(false);
+  });
+});
+
+describe('packing', () => {
+  test('never stores more than the state, and unpacks to the same bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 4_000, size: 'max' }), async (data) => {
+        const dump = await packState({ format: 'bytes', contentType: 'a/b', data });
+        expect(dump.data.length).toBeLessThanOrEqual(data.length);
+        expect(Buffer.from(await unpackState(dump)).equals(data)).toBe(true);
+      }),
+    );
+  });
+
+  test('compresses what can be compressed, reproducibly', async () => {
+    const state = {
+      format: 'json',
+      contentType: 'application/json',
+      data: Buffer.from(JSON.stringify('z'.repeat(9_999))),
+    } as const;
+    const [first, second] = [await packState(state), await packState(state)];
+
+    expect(first).toMatchObject({ encoding: 'gzip', bytes: 10_001 });
+    expect(first.data.length).toBeLessThan(100);
+    expect(second).toEqual(first);
+  });
+
+  test('bytes that inflate past their recorded size are corrupt, and are not inflated further', async () => {
+    const dump = await packState({ format: 'bytes', contentType: 'a/b', data: Buffer.alloc(50_000_000) });
+
+    await expect(unpackState({ ...dump, bytes: 9_600 })).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(unpackState({ ...dump, bytes: 50_000_001 })).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(unpackState({ ...dump, checksum: new Uint8Array() })).rejects.toMatchObject({
+      code: 'corrupt',
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fileStore } from '../../../lib/persistence/file-store.ts';
+import { forget } from '../../../lib/persistence/forget.ts';
+import { hibernate } from '../../../lib/persistence/hibernate.ts';
+import { thaw } from '../../../lib/persistence/thaw.ts';
+
+const writer = fileURLToPath(new URL('../../support/file-writer.ts', import.meta.url));
+
+describe('the file store', () => {
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'dormouse-file-store-'));
+  });
+  afterEach(async () => {
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = (...args: string[]): ChildProcess =>
+    fork(writer, [directory, ...args], { execArgv: ['--import', 'tsx'] });
+  const snapshotFile = async () =>
+    join(directory, (await readdir(directory)).find((name) => name.endsWith('.snapshot')) ?? '');
+
+  test('keeps one file per key and no other', async () => {
+    const store = fileStore(directory);
+    await hibernate({ store }, 'support', '../../etc/passwd', 'here');
+    await hibernate({ store }, 'support', '../../etc/passwd', 'again');
+    await hibernate({ store }, 'support', 'x'.repeat(512), 'long');
+
+    expect(await readdir(directory)).toHaveLength(2);
+    expect(await thaw({ store: fileStore(directory) }, 'support', '../../etc/passwd')).toMatchObject({
+      agent: 'again',
+      version: 2,
+    });
+  });
+
+  test('a file that is cut short, changed, of another key or unreadable is corrupt or unavailable, never not_found', async () => {
+    const store = fileStore(directory);
+    const spoil: ((path: string) => Promise<unknown>)[] = [
+      (path) => truncate(path, 60),
+      (path) => truncate(path, 0),
+      async (path) => truncate(path, (await readFile(path)).length - 1),
+      async (path) => writeFile(path, (await readFile(path, 'latin1')).replace('asleep', 'awake!'), 'latin1'),
+      async (path) => writeFile(path, (await readFile(path, 'latin1')).replace('user-1', 'user-2'), 'latin1'),
+      async (path) => writeFile(path, (await readFile(path, 'latin1')).replace('"v":1', '"v":2'), 'latin1'),
+    ];
+    for (const damage of spoil) {
+      await forget({ store }, 'support', 'user-1');
+      await hibernate({ store }, 'support', 'user-1', 'asleep');
+      await damage(await snapshotFile());
+
+      expect(await thaw({ store }, 'support', 'user-1')).toMatchObject({
+        status: 'error',
+        error: { code: 'corrupt' },
+      });
+    }
+    expect(await forget({ store }, 'support', 'user-1')).toEqual({ status: 'ok' });
+    expect(await thaw({ store }, 'support', 'user-1')).toEqual({ status: 'not_found' });
+  });
+
+  test('a folder that cannot be used is unavailable', async () => {
+    const file = join(directory, 'a-file');
+    await writeFile(file, '');
+    const store = fileStore(join(file, 'below'));
+
+    const unavailable = { status: 'error', error: { code: 'unavailable' } };
+    expect(await hibernate({ store }, 'support', 'user-1', 1)).toMatchObject(unavailable);
+    expect(await thaw({ store }, 'support', 'user-1')).toMatchObject(unavailable);
+    await chmod(file, 0o600);
+  });
+
+  test('of writers in several processes that hold one ETag, one wins', async () => {
+    const store = fileStore(directory);
+    const first = await hibernate({ store }, 'support', 'user-1', 'first');
+    const etag = first.status === 'ok' ? first.etag : '';
+
+    const writers = ['a', 'b', 'c', 'd'].map((name) => start('once', name, etag));
+    const results = await Promise.all(
+      writers.map(async (child) => (await once(child, 'message'))[0] as string),
+    );
+
+    expect(results.filter((status) => status === 'ok')).toHaveLength(1);
+    expect(results.filter((status) => status === 'conflict')).toHaveLength(3);
+    expect(await thaw({ store }, 'support', 'user-1')).toMatchObject({
+      agent: ['a', 'b', 'c', 'd'][results.indexOf('ok')],
+    });
+  });
+
+  test('a process that is killed while it writes loses nothing that it acknowledged, and blocks nobody', async () => {
+    for (const killAfter of [1, 7, 20]) {
+      const child = start('forever', String(killAfter));
+      let acknowledged = 0;
+      child.on('message', (count: number) => {
+        acknowledged = count;
+        if (count >= killAfter) child.kill('SIGKILL');
+      });
+      await once(child, 'exit');
+
+      const store = fileStore(directory);
+      const found = await thaw<{ count: number; padding: string }>({ store }, 'support', 'user-1');
+      expect(found.status).toBe('ok');
+      if (found.status !== 'ok') continue;
+      expect(found.agent.count).toBeGreaterThanOrEqual(acknowledged);
+      expect(found.agent.padding).toHaveLength(200_000);
+      expect(await hibernate({ store }, 'support', 'user-1', 'after')).toMatchObject({ status: 'ok' });
+    }
+  }, 60_000);
+});
