@@ -24,6 +24,9 @@ export const raceAttempts = 10;
 /** Below this size compression does not pay: DynamoDB bills whole kilobytes. */
 export const compressMinBytes = 512;
 
+/** Up to this size a state is compressed at once, above it in another thread. */
+export const compressInlineMaxBytes = 8 * 1024;
+
 /** Longest content type that is kept, in characters. */
 export const contentTypeMaxChars = 256;
 

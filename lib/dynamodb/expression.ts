@@ -1,15 +1,16 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
-/**
- * Collects the names and values of one request's expressions, so that each stands once and reserved words
- * (`format`, `ttl`, `bytes`, …) never meet the parser.
- */
+/** The attributes of our items whose names are reserved words of DynamoDB: only they need a placeholder. */
+const reserved = new Set(['ttl', 'sets']);
+
+/** Collects the names and values of one request's expressions. */
 export class ExpressionParts {
   readonly #names = new Map<string, string>();
   readonly #values = new Map<string, AttributeValue>();
 
-  /** The placeholder of an attribute name. */
+  /** An attribute's name as an expression may hold it. */
   name(attribute: string): string {
+    if (!reserved.has(attribute)) return attribute;
     this.#names.set(`#${attribute}`, attribute);
     return `#${attribute}`;
   }

@@ -5,7 +5,7 @@ import { assertPreconditions } from '../persistence/preconditions.ts';
 import type { Dump, PutOptions, PutReceipt } from '../persistence/snapshot-store.ts';
 import { ExpressionParts } from './expression.ts';
 import { notYetWritten, preconditionClauses, stillAnnounced, unexpired } from './snapshot-conditions.ts';
-import { type Head, headVersion, type Item, parseHead, snapshotAttributes } from './snapshot-head.ts';
+import { formatInfo, type Head, type Item, parseHead, snapshotAttributes } from './snapshot-head.ts';
 import type { ItemKey } from './snapshot-keys.ts';
 import { itemKey, liveSnapshot, readHead, type SnapshotTable } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
@@ -79,16 +79,9 @@ function ownCommit({ etag, updatedAt }: SnapshotWrite, head: Head, version: numb
 function headAttributes({ dump, options, updatedAt, etag, chunkSet }: SnapshotWrite): Item {
   const { expiresAt } = options;
   return {
-    v: { N: headVersion },
     etag: { S: etag },
-    format: { S: dump.format },
-    contentType: { S: dump.contentType },
-    encoding: { S: dump.encoding },
-    bytes: { N: String(dump.bytes) },
-    storedBytes: { N: String(dump.data.length) },
-    checksum: { B: dump.checksum },
-    updatedAt: { N: String(updatedAt.getTime()) },
-    ...(expiresAt && { expiresAt: { N: String(expiresAt.getTime()) }, ttl: { N: String(ttlOf(expiresAt)) } }),
+    info: formatInfo(dump, updatedAt, expiresAt),
+    ...(expiresAt && { ttl: { N: String(ttlOf(expiresAt)) } }),
     ...(chunkSet === undefined ? { body: { B: dump.data } } : { chunks: { S: chunkSet } }),
   };
 }
@@ -98,23 +91,20 @@ export function ttlOf(expiresAt: Date): number {
   return Math.floor(expiresAt.getTime() / 1000);
 }
 
-/** Counted by DynamoDB, so that no write has to read first. What replaces an expired snapshot is a first version. */
-function nextVersion(parts: ExpressionParts, overExpired: boolean): string {
-  const one = parts.value({ N: '1' });
-  if (overExpired) return one;
-  return `if_not_exists(${parts.name('version')}, ${parts.value({ N: '0' })}) + ${one}`;
-}
-
 function commitInput(table: SnapshotTable, write: SnapshotWrite, expiredEtag: string | undefined) {
   const parts = new ExpressionParts();
   const attributes = headAttributes(write);
   const set = Object.entries(attributes).map(
     ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
   );
-  set.push(`${parts.name('version')} = ${nextVersion(parts, expiredEtag !== undefined)}`);
   set.push(
     `${parts.name('previousEtag')} = if_not_exists(${parts.name('etag')}, ${parts.value({ S: '-' })})`,
   );
+  // Counted by DynamoDB, so that no write has to read first. What replaces an expired snapshot is a first version.
+  const one = parts.value({ N: '1' });
+  const overExpired = expiredEtag !== undefined;
+  if (overExpired) set.push(`${parts.name('version')} = ${one}`);
+  const count = overExpired ? '' : ` ADD ${parts.name('version')} ${one}`;
   const written = new Set([...Object.keys(attributes), 'version', 'previousEtag']);
   const remove = snapshotAttributes.filter((name) => !written.has(name)).map((name) => parts.name(name));
 
@@ -127,7 +117,7 @@ function commitInput(table: SnapshotTable, write: SnapshotWrite, expiredEtag: st
   return {
     TableName: table.tableName,
     Key: itemKey(write.key),
-    UpdateExpression: `SET ${set.join(', ')} REMOVE ${remove.join(', ')}`,
+    UpdateExpression: `SET ${set.join(', ')} REMOVE ${remove.join(', ')}${count}`,
     ConditionExpression: [...replaceable, notYetWritten(write.etag, parts), ...announced].join(' AND '),
     ReturnValues: 'ALL_OLD' as const,
     ...parts.attributes,

@@ -20,10 +20,9 @@ export function preconditionClauses(
   return clauses;
 }
 
-/** The stored snapshot, if any, has not expired. */
+/** The stored snapshot, if any, has not expired. A comparison with an absent attribute is false, its negation true. */
 export function unexpired(now: Date, parts: ExpressionParts): string {
-  const expiresAt = parts.name('expiresAt');
-  return `(attribute_not_exists(${expiresAt}) OR ${expiresAt} > ${parts.value({ N: String(now.getTime()) })})`;
+  return `NOT ${parts.name('info')}.${parts.name('expiresAt')} <= ${parts.value({ N: String(now.getTime()) })}`;
 }
 
 /**
@@ -32,9 +31,7 @@ export function unexpired(now: Date, parts: ExpressionParts): string {
  */
 export function notYetWritten(etag: string, parts: ExpressionParts): string {
   const value = parts.value({ S: etag });
-  const differs = (name: string) =>
-    `(attribute_not_exists(${parts.name(name)}) OR ${parts.name(name)} <> ${value})`;
-  return `${differs('etag')} AND ${differs('previousEtag')}`;
+  return `NOT ${parts.name('etag')} = ${value} AND NOT ${parts.name('previousEtag')} = ${value}`;
 }
 
 /** The writer's chunk rows are still under its name: nobody has claimed them for removal. */

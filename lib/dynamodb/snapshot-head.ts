@@ -1,12 +1,12 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { CorruptError } from '../persistence/persistence-error.ts';
-import type { DumpFormat, SnapshotInfo } from '../persistence/snapshot-store.ts';
+import type { Dump, DumpFormat, SnapshotInfo } from '../persistence/snapshot-store.ts';
 import { type ChunkSet, parseChunkSet } from './snapshot-keys.ts';
 
 export type Item = Record<string, AttributeValue>;
 
 /** Written into every head; an item of another version is refused, not guessed at. */
-export const headVersion = '1';
+const headVersion = '1';
 
 /**
  * What a write has to know of the snapshot that is there. Read leniently: a damaged snapshot can still be replaced,
@@ -39,25 +39,34 @@ export interface Head {
 
 /** Attributes that make a snapshot; removing them all leaves a bare head. */
 export const snapshotAttributes = [
-  'v',
   'etag',
   'previousEtag',
   'version',
-  'format',
-  'contentType',
-  'encoding',
-  'bytes',
-  'storedBytes',
-  'checksum',
-  'updatedAt',
-  'expiresAt',
+  'info',
   'ttl',
   'body',
   'chunks',
 ] as const;
 
 /** What `head` and `list` read: everything but the data. */
-export const infoAttributes = snapshotAttributes.filter((name) => name !== 'body');
+export const infoAttributes = ['etag', 'previousEtag', 'version', 'info', 'chunks', 'sets', 'dead'] as const;
+
+/** The `info` attribute: one map, so that the expression of a write stays short, which DynamoDB parses each time. */
+export function formatInfo(dump: Dump, updatedAt: Date, expiresAt: Date | undefined): AttributeValue {
+  return {
+    M: {
+      v: { N: headVersion },
+      format: { S: dump.format },
+      contentType: { S: dump.contentType },
+      encoding: { S: dump.encoding },
+      bytes: { N: String(dump.bytes) },
+      storedBytes: { N: String(dump.data.length) },
+      checksum: { B: dump.checksum },
+      updatedAt: { N: String(updatedAt.getTime()) },
+      ...(expiresAt && { expiresAt: { N: String(expiresAt.getTime()) } }),
+    },
+  };
+}
 
 export function parseHead(item: Item): Head {
   return {
@@ -65,7 +74,7 @@ export function parseHead(item: Item): Head {
     previousEtag: item.previousEtag?.S,
     body: item.body?.B,
     chunks: item.chunks?.S === undefined ? undefined : parseChunkSet(item.chunks.S),
-    checksum: item.checksum?.B ?? new Uint8Array(),
+    checksum: item.info?.M?.checksum?.B ?? new Uint8Array(),
     sets: item.sets?.SS ?? [],
     dead: item.dead?.SS ?? [],
   };
@@ -74,40 +83,42 @@ export function parseHead(item: Item): Head {
 function parseStored(item: Item): StoredSnapshot | undefined {
   const etag = item.etag?.S;
   if (etag === undefined) return undefined;
-  const expiresAt = item.expiresAt?.N === undefined ? undefined : new Date(Number(item.expiresAt.N));
-  return { etag, version: Number(item.version?.N ?? 0), expiresAt, info: () => parseInfo(item) };
-}
-
-function parseInfo(item: Item): SnapshotInfo {
-  if (item.v?.N !== headVersion)
-    throw new CorruptError(`the head item has an unknown format version ${item.v?.N}`);
+  const info = item.info?.M ?? {};
+  const expiresAt = info.expiresAt?.N === undefined ? undefined : new Date(Number(info.expiresAt.N));
+  const version = whole(item, 'version');
   return {
-    etag: text(item, 'etag'),
-    version: whole(item, 'version'),
-    format: oneOf<DumpFormat>(item, 'format', ['json', 'rich', 'bytes']),
-    contentType: text(item, 'contentType'),
-    encoding: oneOf(item, 'encoding', ['gzip', 'identity']),
-    bytes: whole(item, 'bytes'),
-    storedBytes: whole(item, 'storedBytes'),
-    updatedAt: new Date(whole(item, 'updatedAt')),
-    expiresAt: item.expiresAt === undefined ? undefined : new Date(whole(item, 'expiresAt')),
+    ...{ etag, expiresAt },
+    version: version ?? 0,
+    info: () => ({ etag, version: version ?? missing('version'), ...parseInfo(info) }),
   };
 }
 
-function text(item: Item, name: string): string {
-  const value = item[name]?.S;
-  if (value === undefined) throw new CorruptError(`the head item has no ${name}`);
-  return value;
+function parseInfo(info: Item): Omit<SnapshotInfo, 'etag' | 'version'> {
+  if (info.v?.N !== headVersion)
+    throw new CorruptError(`the head item has an unknown format version ${info.v?.N}`);
+  const expiresAt = whole(info, 'expiresAt');
+  return {
+    format: oneOf<DumpFormat>(info, 'format', ['json', 'rich', 'bytes']),
+    contentType: info.contentType?.S ?? missing('contentType'),
+    encoding: oneOf(info, 'encoding', ['gzip', 'identity']),
+    bytes: whole(info, 'bytes') ?? missing('bytes'),
+    storedBytes: whole(info, 'storedBytes') ?? missing('storedBytes'),
+    updatedAt: new Date(whole(info, 'updatedAt') ?? missing('updatedAt')),
+    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
+  };
 }
 
-function whole(item: Item, name: string): number {
+function missing(name: string): never {
+  throw new CorruptError(`the head item has no ${name}`);
+}
+
+function whole(item: Item, name: string): number | undefined {
   const value = Number(item[name]?.N ?? Number.NaN);
-  if (!Number.isSafeInteger(value) || value < 0) throw new CorruptError(`the head item has no whole ${name}`);
-  return value;
+  return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 function oneOf<T extends string>(item: Item, name: string, allowed: readonly T[]): T {
-  const value = text(item, name);
+  const value = item[name]?.S;
   const known = allowed.find((one) => one === value);
   if (known === undefined) throw new CorruptError(`the head item has an unknown ${name} '${value}'`);
   return known;

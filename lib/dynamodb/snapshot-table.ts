@@ -25,7 +25,7 @@ const emptyHead: Head = parseHead({});
 /** The head item as of now (strongly consistent), with its data or without. An absent item is an empty head. */
 export async function readHead(table: SnapshotTable, key: ItemKey, what: 'all' | 'info'): Promise<Head> {
   const parts = new ExpressionParts();
-  const info = [...infoAttributes, 'sets', 'dead'].map((name) => parts.name(name)).join(', ');
+  const info = infoAttributes.map((name) => parts.name(name)).join(', ');
   const { Item } = await table.client.send(
     new GetItemCommand({
       TableName: table.tableName,

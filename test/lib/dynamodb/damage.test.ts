@@ -29,13 +29,14 @@ describe('a damaged snapshot', () => {
     value: object,
     isRow = (row: Record<string, { S?: string }>) => row.sk?.S !== 'chunk',
   ) => {
+    const names = attribute.split('.');
     const row = (await rowsOf()).find((candidate) => isRow(candidate as never));
     await table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: { pk: row?.pk as never, sk: row?.sk as never },
-        UpdateExpression: 'SET #a = :v',
-        ExpressionAttributeNames: { '#a': attribute },
+        UpdateExpression: `SET ${names.map((_name, index) => `#n${index}`).join('.')} = :v`,
+        ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#n${index}`, name])),
         ExpressionAttributeValues: { ':v': value as never },
       }),
     );
@@ -52,10 +53,10 @@ describe('a damaged snapshot', () => {
       },
     },
     'its data cut short': { size: 5_000, damage: () => change('body', { B: Buffer.from('ab') }) },
-    'its encoding unknown': { size: 5_000, damage: () => change('encoding', { S: 'zstd-9' }) },
-    'its format unknown': { size: 5_000, damage: () => change('format', { S: 'pickle' }) },
-    'a format version of the future': { size: 5_000, damage: () => change('v', { N: '2' }) },
-    'a recorded size that is not its own': { size: 5_000, damage: () => change('bytes', { N: '4999' }) },
+    'its encoding unknown': { size: 5_000, damage: () => change('info.encoding', { S: 'zstd-9' }) },
+    'its format unknown': { size: 5_000, damage: () => change('info.format', { S: 'pickle' }) },
+    'a format version of the future': { size: 5_000, damage: () => change('info.v', { N: '2' }) },
+    'a recorded size that is not its own': { size: 5_000, damage: () => change('info.bytes', { N: '4999' }) },
     'its version gone': { size: 5_000, damage: () => change('version', { S: 'three' }) },
     'one chunk row missing': {
       size: 900_000,
