@@ -163,6 +163,16 @@ describe('hibernate and thaw over HTTP', () => {
     }
   });
 
+  httpCase('a large state is forgotten whole', async () => {
+    const data = randomBytesOf(900_000, 'forgotten');
+    const headers = { 'content-type': 'application/octet-stream' };
+    await put('large-forgotten', data, headers);
+
+    expect((await call('DELETE', at('large-forgotten'))).status).toBe(204);
+    expect((await get('large-forgotten')).status).toBe(404);
+    expect((await put('large-forgotten', data, headers)).json()).toMatchObject({ version: 1 });
+  });
+
   httpCase('an instance that was just written is found, every time', async () => {
     for (let round = 0; round < 50; round++) {
       await put(`at-once-${round}`, String(round));

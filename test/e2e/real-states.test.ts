@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { sha256 } from '../support/random-bytes.ts';
 import { describeWithShared, sharedPath } from '../support/shared-data.ts';
+import { emulatorLimit } from './case.ts';
 import { deployment } from './deployment.ts';
 
 describeWithShared('states', 'the 64 real agent states', () => {
@@ -34,7 +35,9 @@ describeWithShared('states', 'the 64 real agent states', () => {
     expect(compressed.headers.etag).toBe(saved.headers.etag);
   });
 
-  test.each(files.filter((_file, index) => index % 8 === 0))('%s may be sent compressed', async (file) => {
+  const limit = emulatorLimit('a gzip body of JSON is kept as what it holds');
+  const some = files.filter((_file, index) => index % 8 === 0);
+  test.skipIf(limit).each(some)('%s may be sent compressed', async (file) => {
     const state = readFileSync(`${directory}/${file}`);
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
 

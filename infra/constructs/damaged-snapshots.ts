@@ -1,0 +1,22 @@
+import { Stack } from 'aws-cdk-lib';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { ServiceFunction } from './service-function.ts';
+
+/** Counts the requests that met a snapshot which is not what was stored, as the functions log them. */
+export function damagedSnapshots(scope: Construct, functions: readonly ServiceFunction[]): Metric {
+  const metric = { metricNamespace: Stack.of(scope).stackName, metricName: 'DamagedSnapshots' };
+  for (const fn of functions) {
+    new MetricFilter(scope, `${fn.node.id}Damage`, {
+      logGroup: fn.logGroup,
+      filterPattern: FilterPattern.stringValue('$.code', '=', 'corrupt'),
+      ...metric,
+    });
+  }
+  return new Metric({
+    namespace: metric.metricNamespace,
+    metricName: metric.metricName,
+    statistic: Stats.SUM,
+  });
+}

@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Duration } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import type { Construct } from 'constructs';
+import { projectRoot } from '../project.ts';
+import { serviceLogs } from './service-logs.ts';
+
+export interface ServiceFunctionProps {
+  readonly description: string;
+  /** Relative to the project. */
+  readonly entry: string;
+  /** The module that takes the place of `#agents`, as an absolute path. */
+  readonly agents: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly retain: boolean;
+}
+
+/**
+ * A Lambda function with the house defaults: Node.js 24 on arm64, one minified file with everything in it, a log group
+ * and a role of its own. The role may write that log and nothing else, until something is granted.
+ */
+export class ServiceFunction extends NodejsFunction {
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    assertBundlerInstalled();
+    const logGroup = serviceLogs(scope, `${id}Logs`, props);
+    // Not the managed AWSLambdaBasicExecutionRole: that one may write to every log of the account.
+    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    super(scope, id, {
+      description: props.description,
+      entry: join(projectRoot, props.entry),
+      projectRoot,
+      depsLockFilePath: join(projectRoot, 'package-lock.json'),
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      // Memory is also processor time: below this, cold starts and compression take noticeably longer.
+      memorySize: 1024,
+      // Just under the 30 seconds that API Gateway waits at the most.
+      timeout: Duration.seconds(29),
+      environment: { ...props.environment },
+      logGroup,
+      role,
+      bundling: {
+        // As small and as quick to load as ES modules here, and CommonJS packages that agents import just work.
+        format: OutputFormat.CJS,
+        minify: true,
+        logLevel: LogLevel.WARNING,
+        // Not the runtime's version: the same bundle also runs where the project's tests run.
+        target: 'node20',
+        mainFields: ['module', 'main'],
+        // The SDK goes into the bundle: the version that was tested, and quicker to load than the runtime's.
+        externalModules: [],
+        // As aliases they hold for an agents module outside the project as well.
+        esbuildArgs: {
+          '--alias': [`#agents=${props.agents}`, `dormouse=${join(projectRoot, 'lib/index.ts')}`],
+        },
+      },
+    });
+  }
+}
+
+/** Without it the CDK would turn to Docker, and fail in a way that does not say what is missing. */
+export function assertBundlerInstalled(from: string = import.meta.url): void {
+  try {
+    createRequire(from).resolve('esbuild');
+  } catch (error) {
+    throw new Error('esbuild, which bundles the functions, is not installed: run npm ci', { cause: error });
+  }
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import { type TableDescriptor, tables } from '../../lib/dynamodb/tables.ts';
+import { databaseIn } from './data-folder.ts';
+
+export interface EmbeddedDynamoDb {
+  readonly client: DynamoDBClient;
+  tableName(table: TableDescriptor): string;
+  close(): Promise<void>;
+}
+
+/**
+ * A DynamoDB in this process, with the stack's tables in it.
+ *
+ * @param folder where it keeps its files; without it, in memory
+ * @throws DataFolderError when the folder cannot be used, or another server uses it
+ */
+export async function openEmbeddedDynamoDb(folder: string | undefined): Promise<EmbeddedDynamoDb> {
+  const path = folder && (await databaseIn(folder));
+  const server = dynalite({
+    ...(path && { path }),
+    createTableMs: 0,
+    deleteTableMs: 0,
+    updateTableMs: 0,
+  });
+  // It throws when a caller hangs up, which would end this process.
+  server.on('request', (request: IncomingMessage) =>
+    request.removeAllListeners('error').on('error', () => {}),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const { port } = server.address() as AddressInfo;
+  // Which Node the SDK will support next does not matter to a client of this process.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  const client = new DynamoDBClient({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const close = async () => {
+    client.destroy();
+    await new Promise<void>((resolve, reject) => {
+      server.close((error) => (error ? reject(error) : resolve()));
+      server.closeAllConnections();
+    });
+  };
+
+  try {
+    for (const table of tables) await ensureTable(client, table);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { client, tableName, close };
+}
+
+function tableName({ id }: TableDescriptor): string {
+  return `dormouse-${id.toLowerCase()}`;
+}
+
+async function ensureTable(client: DynamoDBClient, table: TableDescriptor): Promise<void> {
+  const { partitionKey, sortKey } = table;
+  const TableName = tableName(table);
+  if ((await statusOf(client, TableName)) === undefined) {
+    await client.send(
+      new CreateTableCommand({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
+          AttributeName,
+          AttributeType: 'S',
+        })),
+        KeySchema: [
+          { AttributeName: partitionKey, KeyType: 'HASH' },
+          { AttributeName: sortKey, KeyType: 'RANGE' },
+        ],
+      }),
+    );
+  }
+  const giveUpAt = performance.now() + 5_000;
+  while ((await statusOf(client, TableName)) !== 'ACTIVE') {
+    if (performance.now() > giveUpAt) throw new Error(`the table ${TableName} was never finished`);
+  }
+}
+
+async function statusOf(client: DynamoDBClient, TableName: string): Promise<string | undefined> {
+  try {
+    return (await client.send(new DescribeTableCommand({ TableName }))).Table?.TableStatus;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
+  }
+}

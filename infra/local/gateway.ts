@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { payloadMaxBytes } from '../../functions/http/limits.ts';
+import { problemResponse } from '../../functions/http/problem.ts';
+import { toResult } from '../../functions/http/response.ts';
+import { type Services, useServices } from '../../functions/services.ts';
+import { DormouseError } from '../../lib/errors.ts';
+import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
+import { decodePath, toEvent } from './event.ts';
+import { matchRoute } from './handlers.ts';
+import { reply } from './reply.ts';
+import { readBody } from './request-body.ts';
+
+/** HTTP request → event → handler → HTTP response: what API Gateway and Lambda do between a caller and the handlers. */
+export async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  services: Services,
+): Promise<void> {
+  const requestId = randomUUID();
+  const method = request.method ?? 'GET';
+  let result: APIGatewayProxyStructuredResultV2;
+  try {
+    result = await invoke(request, method, requestId, services);
+    // An answer whose headers cannot be sent fails here, before anything is.
+    reply(response, method, requestId, result);
+  } catch (error) {
+    if (response.headersSent || request.destroyed) {
+      response.destroy();
+      return;
+    }
+    if (!(error instanceof DormouseError)) console.error(error);
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    reply(response, method, requestId, toResult(problemResponse(error, requestId)));
+  }
+}
+
+async function invoke(
+  request: IncomingMessage,
+  method: string,
+  requestId: string,
+  services: Services,
+): Promise<APIGatewayProxyStructuredResultV2> {
+  const target = request.url ?? '/';
+  const route = matchRoute(method, decodePath(target));
+  const raw = {
+    method,
+    target,
+    rawHeaders: request.rawHeaders,
+    body: await readBody(request),
+    sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+    httpVersion: request.httpVersion,
+  };
+  const event = toEvent(raw, route, requestId, new Date());
+  const eventBytes = payloadBytes(event, raw.body.length);
+  if (eventBytes > payloadMaxBytes) throw new TooLargeError(eventBytes, payloadMaxBytes);
+  // Handlers look their services up as they are called, so each server of a process has its own.
+  useServices(services);
+  const result = await route.handler(event);
+  const resultBytes = payloadBytes(result, result.body?.length ?? 0);
+  if (resultBytes > payloadMaxBytes) {
+    throw new Error(`a handler answered with ${resultBytes} bytes, Lambda's limit is ${payloadMaxBytes}`);
+  }
+  return result;
+}
+
+/** Lambda takes and gives JSON. A character of a body becomes six bytes at most, so small ones need no counting. */
+function payloadBytes(payload: object, bodyLength: number): number {
+  return bodyLength < payloadMaxBytes / 8 ? 0 : Buffer.byteLength(JSON.stringify(payload));
+}

@@ -1,0 +1,37 @@
+import { handler as describeApi } from '../../functions/http/describe-api.ts';
+import { handler as fallback } from '../../functions/http/fallback.ts';
+import { handler as forget } from '../../functions/http/forget.ts';
+import { handler as hibernate } from '../../functions/http/hibernate.ts';
+import type { HttpHandler } from '../../functions/http/http-handler.ts';
+import { handler as listAgents } from '../../functions/http/list-agents.ts';
+import { handler as listInstances } from '../../functions/http/list-instances.ts';
+import { handler as thaw } from '../../functions/http/thaw.ts';
+import { matchPath, type Operation } from '../../lib/http/routes.ts';
+
+const handlers: Readonly<Record<Operation, HttpHandler>> = {
+  hibernate,
+  thaw,
+  forget,
+  'list-instances': listInstances,
+  'list-agents': listAgents,
+  'describe-api': describeApi,
+};
+
+export interface RouteMatch {
+  /** As API Gateway writes it: `GET /v1/agents`, or `$default` for what no route takes. */
+  readonly routeKey: string;
+  readonly parameters: Readonly<Record<string, string>> | undefined;
+  readonly handler: HttpHandler;
+}
+
+/** @param path decoded once */
+export function matchRoute(method: string, path: string): RouteMatch {
+  const { routes, parameters } = matchPath(path);
+  const route = routes.find((candidate) => candidate.method === method);
+  if (route === undefined) return { routeKey: '$default', parameters: undefined, handler: fallback };
+  return {
+    routeKey: `${route.method} ${route.path}`,
+    parameters: Object.keys(parameters).length > 0 ? parameters : undefined,
+    handler: handlers[route.operation],
+  };
+}

@@ -1,0 +1,88 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { awsCalls } from './aws-calls.ts';
+import { allowAssetsWithoutTls, type Cdk, cdk, changedNothing } from './cdk.ts';
+import { checkCallers } from './check-callers.ts';
+import { checkGrants } from './check-grants.ts';
+import { checkLogs } from './check-logs.ts';
+import { startEmulator } from './emulator.ts';
+import { lambdaNodeFolder } from './lambda-node.ts';
+import { leaveOut } from './left-out.ts';
+import type { Report } from './report.ts';
+import { leftovers, stackExists } from './stack-resources.ts';
+import { runSuite } from './suite.ts';
+import { countTypes, output, readStack, templateFile } from './template.ts';
+import { emulatorProgram } from './venv.ts';
+
+export interface RehearsalFolders {
+  readonly root: string;
+  readonly workFolder: string;
+  readonly emulatorFolder: string;
+  readonly logs: { readonly emulator: string; readonly commands: string };
+}
+
+/** From nothing to a deployed, tested and removed stack. Rejects when a step fails that the next ones need. */
+export async function rehearse(report: Report, folders: RehearsalFolders): Promise<void> {
+  const { root, workFolder, emulatorFolder, logs } = folders;
+  const logFile = logs.commands;
+  const program = await report.step('Python environment', () => emulatorProgram(root, logFile));
+  const nodeFolder = await report.step('Node.js of the Lambda runtime', () => lambdaNodeFolder(root));
+  const options = { program, nodeFolder, folder: emulatorFolder, logFile: logs.emulator };
+  const emulator = await report.step('start the emulator', () => startEmulator(options));
+  const endpoint = emulator.url;
+  const aws = awsCalls(endpoint);
+  const { bootstrap, synth, deploy, destroy } = cdk({ root, endpoint, workFolder, logFile });
+
+  await report.step('cdk bootstrap', async () => {
+    await bootstrap();
+    await allowAssetsWithoutTls(aws);
+  });
+
+  const first = await report.step('cdk synth', () => synthesize(synth, join(workFolder, 'first')));
+  const stack = await report.step('cdk deploy', async () => {
+    await deploy(first);
+    const deployed = await readStack(first);
+    console.log(`   ${deployed.name}: ${countTypes(deployed.template)}`);
+    for (const [name, value] of Object.entries(deployed.outputs)) console.log(`   ${name} = ${value}`);
+    report.check('the stack is there', await stackExists(aws, deployed.name));
+    return deployed;
+  });
+
+  const caller = await report.step('who may call', () => checkCallers(report, aws, endpoint, stack));
+
+  await report.step('black-box suite', async () => {
+    const { host } = new URL(output(stack, 'ApiUrl'));
+    const result = await runSuite({ root, endpoint, host, caller, folder: workFolder, logFile });
+    console.log(`   ${result.passed} passed, ${result.failed} failed, ${result.skipped} skipped`);
+    report.count(result.passed, result.failed);
+    report.check('the suite ran', result.passed + result.failed > 0, 'it has no test');
+  });
+
+  await report.step('grants and logs', async () => {
+    await checkGrants(report, aws, emulator, stack);
+    await checkLogs(report, aws, stack);
+  });
+
+  await report.step('cdk deploy, once more', async () => {
+    const second = await synthesize(synth, join(workFolder, 'second'));
+    report.check('it changes nothing', changedNothing(await deploy(second)), `see ${logFile}`);
+  });
+
+  await report.step('cdk destroy', async () => {
+    await destroy(first);
+    report.check('the stack is gone', !(await stackExists(aws, stack.name)));
+    const left = await leftovers(aws, stack.name);
+    report.check('nothing of it is left', left.length === 0, left.join(', '));
+  });
+
+  await report.step('stop the emulator', () => emulator.stop());
+}
+
+/** Resolves the folder, which then holds an assembly that the emulator takes. */
+async function synthesize(synth: Cdk['synth'], folder: string): Promise<string> {
+  await mkdir(folder);
+  await synth(folder);
+  const lines = await leaveOut(await templateFile(folder));
+  for (const line of lines) console.log(`   ${line}`);
+  return folder;
+}

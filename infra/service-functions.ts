@@ -1,0 +1,58 @@
+import { snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
+import type { Operation } from '../lib/http/routes.ts';
+
+/** Every DynamoDB operation that the code uses. */
+export const tableOperations = ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] as const;
+export type TableOperation = (typeof tableOperations)[number];
+
+/** A Lambda function of the API, and every call that it makes: its role allows these and no other. */
+export interface ServiceFunctionDescriptor {
+  /** Also the construct id. */
+  readonly id: string;
+  /** Relative to the project. */
+  readonly entry: string;
+  readonly access: readonly TableAccess[];
+}
+
+interface TableAccess {
+  readonly table: TableDescriptor;
+  readonly operations: readonly TableOperation[];
+}
+
+/** `fallback` takes what no route does. */
+export type FunctionName = Operation | 'fallback';
+
+/** One function for each operation of the API: a route without one does not compile. */
+export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDescriptor>> = {
+  hibernate: {
+    id: 'Hibernate',
+    entry: 'functions/http/hibernate.ts',
+    // Chunk rows are put and deleted, heads are updated; a refused commit is looked into by reading.
+    access: [{ table: snapshotsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
+  },
+  thaw: {
+    id: 'Thaw',
+    entry: 'functions/http/thaw.ts',
+    access: [{ table: snapshotsTable, operations: ['GetItem'] }],
+  },
+  forget: {
+    id: 'Forget',
+    entry: 'functions/http/forget.ts',
+    access: [{ table: snapshotsTable, operations: ['GetItem', 'UpdateItem', 'DeleteItem'] }],
+  },
+  'list-instances': {
+    id: 'ListInstances',
+    entry: 'functions/http/list-instances.ts',
+    access: [{ table: snapshotsTable, operations: ['Query'] }],
+  },
+  'list-agents': { id: 'ListAgents', entry: 'functions/http/list-agents.ts', access: [] },
+  'describe-api': { id: 'DescribeApi', entry: 'functions/http/describe-api.ts', access: [] },
+  fallback: { id: 'Fallback', entry: 'functions/http/fallback.ts', access: [] },
+};
+
+export const functionNames = Object.keys(serviceFunctions) as readonly FunctionName[];
+
+/** One thing for each function, under its name. */
+export function perFunction<T>(make: (name: FunctionName) => T): Readonly<Record<FunctionName, T>> {
+  return Object.fromEntries(functionNames.map((name) => [name, make(name)])) as Record<FunctionName, T>;
+}

@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { projectRoot } from './project.ts';
+import {
+  audiences,
+  emailAddress,
+  flag,
+  httpsUrl,
+  type Kind,
+  oneOf,
+  origins,
+  throttling,
+  word,
+} from './setting-kinds.ts';
+
+/** What a deployment can choose, complete: every default is in. The CDK context's words for it are in the README. */
+export interface Settings {
+  /** Tells deployments in one account apart: it ends the stack's name. */
+  readonly stage: string;
+  /** Keep tables and logs when they leave the stack, and protect tables from deletion. */
+  readonly retain: boolean;
+  /** The agents module, as an absolute path. */
+  readonly agents: string;
+  readonly auth: IamAuth | JwtAuth;
+  readonly strictAgents: boolean;
+  readonly alarmEmail: string | undefined;
+  readonly throttle: Throttle;
+  /** Origins of browser pages that may call the API; none: no CORS. */
+  readonly corsOrigins: readonly string[];
+}
+
+interface IamAuth {
+  readonly kind: 'iam';
+}
+
+interface JwtAuth {
+  readonly kind: 'jwt';
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  readonly tenantClaim: string | undefined;
+}
+
+/** Requests a second, and how many above that at once, for the whole API. */
+export interface Throttle {
+  readonly rateLimit: number;
+  readonly burstLimit: number;
+}
+
+const kinds = {
+  stage: word(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'letters, digits and hyphens, at most 64, a letter first'),
+  retain: flag,
+  agents: word(/\.[cm]?[jt]s$/, 'the path of a TypeScript or JavaScript file'),
+  auth: oneOf('iam', 'jwt'),
+  jwtIssuer: httpsUrl,
+  jwtAudience: audiences,
+  tenantClaim: word(/^[^\s"']+$/, 'the name of a claim'),
+  strictAgents: flag,
+  alarmEmail: emailAddress,
+  throttle: throttling,
+  corsOrigins: origins,
+};
+
+/** Says everything that is wrong with the settings at once, each by its name. */
+export class InvalidSettingsError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(['the settings (CDK context) are not valid:', ...problems].join('\n  '));
+    this.name = 'InvalidSettingsError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the settings out of a CDK context, where a value given with `-c` is always a string.
+ *
+ * @example
+ * parseSettings({ stage: 'prod', alarmEmail: 'ops@example.com' });
+ */
+export function parseSettings(context: Readonly<Record<string, unknown>>): Settings {
+  const problems = Object.keys(context).filter(isMisspelled).map(misspelling);
+
+  function read<T>(name: keyof typeof kinds, { parse, expected }: Kind<T>): T | undefined {
+    const value = context[name];
+    if (value === undefined || value === null || value === '') return undefined;
+    const parsed = parse(value);
+    if (parsed === undefined) problems.push(`${name} must be ${expected}, not ${JSON.stringify(value)}`);
+    return parsed;
+  }
+
+  const agents = resolve(projectRoot, read('agents', kinds.agents) ?? 'functions/agents.ts');
+  if (!existsSync(agents)) problems.push(`agents names a file that does not exist: ${agents}`);
+
+  const jwt = {
+    issuer: read('jwtIssuer', kinds.jwtIssuer),
+    audience: read('jwtAudience', kinds.jwtAudience),
+    tenantClaim: read('tenantClaim', kinds.tenantClaim),
+  };
+  const auth = read('auth', kinds.auth) ?? 'iam';
+  problems.push(...(auth === 'jwt' ? missingForJwt(context) : uselessWithoutJwt(context)));
+
+  const settings: Settings = {
+    stage: read('stage', kinds.stage) ?? 'dev',
+    retain: read('retain', kinds.retain) ?? true,
+    agents,
+    auth:
+      auth === 'jwt'
+        ? { kind: 'jwt', ...jwt, issuer: jwt.issuer ?? '', audience: jwt.audience ?? [] }
+        : { kind: 'iam' },
+    strictAgents: read('strictAgents', kinds.strictAgents) ?? false,
+    alarmEmail: read('alarmEmail', kinds.alarmEmail),
+    throttle: read('throttle', kinds.throttle) ?? { rateLimit: 500, burstLimit: 1000 },
+    corsOrigins: read('corsOrigins', kinds.corsOrigins) ?? [],
+  };
+  if (problems.length > 0) throw new InvalidSettingsError(problems);
+  return settings;
+}
+
+type Context = Readonly<Record<string, unknown>>;
+
+function isSet(context: Context, name: string): boolean {
+  return ![undefined, null, ''].includes(context[name] as undefined);
+}
+
+function missingForJwt(context: Context): string[] {
+  const missing = ['jwtIssuer', 'jwtAudience'].filter((name) => !isSet(context, name));
+  return missing.map((name) => `${name} is required with auth 'jwt'`);
+}
+
+/** A tenant claim that nothing checks would look like separation of tenants where there is none. */
+function uselessWithoutJwt(context: Context): string[] {
+  const useless = ['jwtIssuer', 'jwtAudience', 'tenantClaim'].filter((name) => isSet(context, name));
+  return useless.map((name) => `${name} has no meaning without auth 'jwt'`);
+}
+
+/** The CDK's own keys hold `:`, `/` or `-`. A plain word that is no setting is one that somebody meant to make. */
+function isMisspelled(key: string): boolean {
+  return /^[A-Za-z]+$/.test(key) && !Object.hasOwn(kinds, key);
+}
+
+function misspelling(key: string): string {
+  return `${key} is not a setting; these are: ${Object.keys(kinds).join(', ')}`;
+}

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { projectRoot } from '../../infra/project.ts';
+import { serviceFunctions } from '../../infra/service-functions.ts';
+import { tables } from '../../lib/dynamodb/tables.ts';
+import { type Resource, resourcesOf, synthesizedStack } from './synthesized-stack.ts';
+
+const { template } = synthesizedStack();
+const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm'));
+
+describe('the alarms', () => {
+  test('each name a section that the runbook has', () => {
+    const sections = headings(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8'));
+
+    for (const { Properties } of alarms) {
+      const [, section] = /docs\/runbook\.md#([a-z0-9-]+)$/.exec(Properties.AlarmDescription) ?? [];
+      expect(sections, Properties.AlarmDescription).toContain(section);
+    }
+  });
+
+  test.each(Object.values(serviceFunctions).map(({ id }) => id))(
+    'watch %s for errors and throttles',
+    (id) => {
+      const metrics = alarms
+        .filter(({ Properties }) => dimension(Properties, 'FunctionName')?.startsWith(id))
+        .map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
+
+      expect(metrics.toSorted()).toEqual(['AWS/Lambda Errors', 'AWS/Lambda Throttles']);
+    },
+  );
+
+  test.each(tables.map((table) => table.id))('watch the table %s for throttles and system errors', (id) => {
+    const simple = alarms.filter(({ Properties }) => dimension(Properties, 'TableName') === `${id}Table`);
+    const summed = alarms.filter(({ Properties }) =>
+      JSON.stringify(Properties.Metrics ?? []).includes(`${id}Table`),
+    );
+
+    expect(simple.map(({ Properties }) => Properties.MetricName).toSorted()).toEqual([
+      'ReadThrottleEvents',
+      'WriteThrottleEvents',
+    ]);
+    expect(summed).toHaveLength(1);
+    expect(JSON.stringify(summed[0]?.Properties.Metrics)).toContain('"SystemErrors"');
+  });
+
+  test('count an operation that had no system error as none, which would otherwise hide the others', () => {
+    const metrics = alarms.flatMap(({ Properties }) => Properties.Metrics ?? []);
+
+    const sums = metrics.filter((metric) => metric.Expression !== undefined);
+    const terms = metrics.filter((metric) => metric.MetricStat !== undefined);
+
+    expect(sums.map(({ Expression }) => Expression)).toEqual([
+      terms.map(({ Id }) => `FILL(${Id}, 0)`).join(' + '),
+    ]);
+  });
+
+  test('watch the API for 5xx', () => {
+    const metrics = alarms.map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
+
+    expect(metrics).toContain('AWS/ApiGateway 5xx');
+  });
+
+  test('count damaged snapshots by the code that functions log', () => {
+    const filters = Object.values(resourcesOf(template, 'AWS::Logs::MetricFilter'));
+    const damage = alarms.filter(({ Properties }) => Properties.MetricName === 'DamagedSnapshots');
+
+    expect(damage.map(({ Properties }) => Properties.Threshold)).toEqual([1]);
+    expect(filters).toHaveLength(Object.keys(serviceFunctions).length);
+    for (const { Properties } of filters) {
+      expect(Properties.FilterPattern).toBe('{ $.code = "corrupt" }');
+      expect(Properties.MetricTransformations).toMatchObject([
+        { MetricName: 'DamagedSnapshots', MetricNamespace: damage[0]?.Properties.Namespace },
+      ]);
+    }
+  });
+
+  test('are quiet while nothing happens', () => {
+    for (const { Properties } of alarms) expect(Properties.TreatMissingData).toBe('notBreaching');
+  });
+
+  test('tell nobody unless an address is set', () => {
+    expect(resourcesOf(template, 'AWS::SNS::Topic')).toEqual({});
+    for (const { Properties } of alarms) expect(Properties).not.toHaveProperty('AlarmActions');
+  });
+});
+
+describe('the alarms with an address', () => {
+  const other = synthesizedStack({ alarmEmail: 'ops@example.com' }).template;
+  const [topicId] = Object.keys(resourcesOf(other, 'AWS::SNS::Topic'));
+
+  test('all go there', () => {
+    const subscriptions = Object.values(resourcesOf(other, 'AWS::SNS::Subscription'));
+
+    expect(subscriptions.map(({ Properties }) => Properties)).toEqual([
+      { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: { Ref: topicId } },
+    ]);
+    for (const { Properties } of Object.values(resourcesOf(other, 'AWS::CloudWatch::Alarm'))) {
+      expect(Properties.AlarmActions).toEqual([{ Ref: topicId }]);
+    }
+  });
+
+  test('may publish: a topic with a policy of its own lets CloudWatch in only where it says so', () => {
+    const [policy] = Object.values(resourcesOf(other, 'AWS::SNS::TopicPolicy'));
+
+    expect(policy?.Properties.PolicyDocument.Statement).toContainEqual({
+      Sid: 'AllowAlarmsOfThisAccount',
+      Effect: 'Allow',
+      Principal: { Service: 'cloudwatch.amazonaws.com' },
+      Action: 'sns:Publish',
+      Resource: { Ref: topicId },
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    });
+  });
+});
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function headings(markdown: string): string[] {
+  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^a-z0-9 -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function dimension(properties: Resource['Properties'], name: string): string | undefined {
+  const dimensions: { Name: string; Value: { Ref: string } }[] = properties.Dimensions ?? [];
+  return dimensions.find((candidate) => candidate.Name === name)?.Value.Ref;
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach } from 'vitest';
+
+const project = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface Ending {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const children: ChildProcess[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A folder of this test's own, removed after it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'dormouse-local-'));
+  folders.push(folder);
+  return folder;
+}
+
+function start(args: readonly string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'infra/local/main.ts', ...args], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text) => {
+    output.stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    output.stderr += text;
+  });
+  const ended = once(child, 'close').then(([code]): Ending => ({ code, ...output }));
+  return { child, ended };
+}
+
+/** `npm start` to its end. */
+export function runToEnd(...args: string[]): Promise<Ending> {
+  return start(args).ended;
+}
+
+export interface LocalProcess {
+  readonly url: string;
+  /** Resolves when the process has ended, with all that it printed. */
+  readonly ended: Promise<Ending>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** `npm start` on a free port, once it says that it is ready. */
+export async function startUntilReady(...args: string[]): Promise<LocalProcess> {
+  const { child, ended } = start(['--port', '0', ...args]);
+  const ready = (async () => {
+    for await (const line of createInterface(child.stdout)) {
+      const url = /^Dormouse is ready on (http:\/\/127\.0\.0\.1:\d+)$/.exec(line)?.[1];
+      if (url !== undefined) return url;
+    }
+    throw new Error(`never ready: ${(await ended).stderr}`);
+  })();
+  const url = await ready;
+  child.stdout.resume();
+  return { url, ended, kill: (signal) => void child.kill(signal) };
+}

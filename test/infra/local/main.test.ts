@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runToEnd, startUntilReady, temporaryFolder } from './local-process.ts';
+
+const oneLine = /^dormouse: [^\n]+\n$/;
+
+describe('a local server', () => {
+  it('says where it is ready, and is healthy there', async () => {
+    const { url } = await startUntilReady('--memory');
+
+    const response = await fetch(`${url}/_local/health`);
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ status: 'ok' });
+  });
+
+  it('keeps its state in the data folder over a restart', async () => {
+    const data = join(temporaryFolder(), 'made', 'on', 'demand');
+    const first = await startUntilReady('--data', data);
+    const put = await fetch(`${first.url}/v1/agents/planner/instances/k`, { method: 'PUT', body: 'state' });
+    first.kill('SIGTERM');
+    expect((await first.ended).code).toBe(0);
+
+    const second = await startUntilReady('--data', data);
+    const got = await fetch(`${second.url}/v1/agents/planner/instances/k`);
+
+    expect(await got.text()).toBe('state');
+    expect(got.headers.get('etag')).toBe(put.headers.get('etag'));
+  });
+
+  it('prints a line for each request, and only the ready line with --quiet', async () => {
+    const talkative = await startUntilReady('--memory');
+    const quiet = await startUntilReady('--memory', '--quiet');
+    for (const { url, kill } of [talkative, quiet]) {
+      await (await fetch(`${url}/v1/agents/planner/instances/a%20b`)).text();
+      kill('SIGTERM');
+    }
+
+    expect((await talkative.ended).stdout).toMatch(
+      /^GET \/v1\/agents\/planner\/instances\/a%20b 404 \d+ ms$/m,
+    );
+    expect((await quiet.ended).stdout).toMatch(/^Dormouse is ready on [^\n]+\n$/);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'answers the request under way on %s, then ends with exit code 0',
+    async (signal) => {
+      const server = await startUntilReady('--memory');
+      const put = request(`${server.url}/v1/agents/planner/instances/k`, {
+        method: 'PUT',
+        headers: { expect: '100-continue' },
+      });
+      put.flushHeaders();
+      await once(put, 'continue');
+
+      server.kill(signal);
+      server.kill(signal);
+      put.end('the rest of the body');
+
+      const [response] = (await once(put, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(201);
+      expect(await server.ended).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
+});
+
+describe('a local server that cannot start says why in one line', () => {
+  it.each([
+    ['an unknown flag', ['--nope'], '--nope'],
+    ['an argument too many', ['3000'], '3000'],
+    ['a flag without its value', ['--port'], '--port'],
+    ['a port that is none', ['--port', '70000'], '70000'],
+    ['two places for the data', ['--memory', '--data', 'd'], '--memory'],
+  ])('%s is a usage error', async (_case, args, named) => {
+    const { code, stdout, stderr } = await runToEnd(...args);
+
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(named);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('a port that is in use', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
+    const { port } = blocker.address() as AddressInfo;
+
+    const { code, stdout, stderr } = await runToEnd('--memory', '--quiet', '--port', String(port));
+    blocker.close();
+
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(`port ${port} is already in use`);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+
+  it('a data folder that another server uses', async () => {
+    const data = temporaryFolder();
+    await startUntilReady('--data', data);
+
+    const { code, stderr } = await runToEnd('--port', '0', '--data', data);
+
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(`${data} cannot be used: another server is using it`);
+    expect(code).toBe(1);
+  });
+
+  it('a data folder that is a file', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+
+    const { code, stderr } = await runToEnd('--port', '0', '--data', file);
+
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(`the data folder ${file} cannot be used`);
+    expect(code).toBe(1);
+  });
+});
