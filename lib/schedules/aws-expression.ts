@@ -35,18 +35,19 @@ function parseAwsCron(text: string, body: string): ParsedSchedule {
   const [minute, hour, date, month, weekday, year] = parts;
   if (!minute || !hour || !date || !month || !weekday || !year || parts.length > 6) {
     const problem = `'${text}' has ${parts.length} fields, not the six of minute to year parted by single spaces`;
-    throw new InvalidScheduleError(parts.length === 7 ? 'second' : 'cron', problem);
+    const hasSeconds = parts.length === 7 && !parts.includes('');
+    throw new InvalidScheduleError(hasSeconds ? 'second' : 'cron', problem);
   }
-  if ((date === '?') === (weekday === '?')) {
-    throw new InvalidScheduleError('dayOfWeek', `'${text}' must have ? in exactly one of its two day fields`);
-  }
-  const calendar: Calendar = {
+  const times = {
     minutes: parseField(awsFields.minute, minute).values,
     hours: parseField(awsFields.hour, hour).values,
     months: parseField(awsFields.month, month).values,
     years: parseField(awsFields.year, year).values,
-    firesOn: weekday === '?' ? dateRule(date) : weekdayRule(weekday),
   };
+  if ((date === '?') === (weekday === '?')) {
+    throw new InvalidScheduleError('dayOfWeek', `'${text}' must have ? in exactly one of its two day fields`);
+  }
+  const calendar: Calendar = { ...times, firesOn: weekday === '?' ? dateRule(date) : weekdayRule(weekday) };
   if (!everFires(calendar)) {
     const field = weekday === '?' ? 'dayOfMonth' : 'dayOfWeek';
     throw new InvalidScheduleError(field, `'${text}' never fires: its months have no such day`);

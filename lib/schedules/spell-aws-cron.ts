@@ -26,14 +26,18 @@ function assemble(
   return { dayOfMonth: [byDate], dayOfWeek: [byWeekday], either: [byDate, byWeekday] }[days];
 }
 
-/** Item by item as written, unless that would put a step into a list or name a value twice. */
+/** Item by item as written, in ascending order, unless that would put a step into a list or name a value twice. */
 function spellField({ items, values, full }: ParsedField): string {
   if (full) return '*';
-  const asWritten =
-    items.length === 1 ||
-    (items.every((item) => item.step === 1) &&
-      items.reduce((count, item) => count + item.values.length, 0) === values.length);
-  return asWritten ? items.map(spellItem).join(',') : spellValues(values);
+  const [item, ...more] = items;
+  if (item !== undefined && more.length === 0) return spellItem(item);
+  const plain = items.every(({ from, to, step }) => from <= to && step === 1);
+  const distinct = items.reduce((count, { values }) => count + values.length, 0) === values.length;
+  if (!plain || !distinct) return spellValues(values);
+  return [...items]
+    .sort((a, b) => a.from - b.from)
+    .map(spellItem)
+    .join(',');
 }
 
 function spellItem({ from, to, step, open, values }: FieldItem): string {
