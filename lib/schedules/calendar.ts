@@ -1,5 +1,5 @@
 /** A day of the calendar; `weekday` counts from Sunday, 0. */
-export interface CivilDay {
+interface CivilDay {
   readonly year: number;
   readonly month: number;
   readonly day: number;

@@ -2,7 +2,7 @@ import { parseSchedule } from './parse-schedule.ts';
 import type { ScheduleDescriptor } from './schedule-descriptor.ts';
 import { utcClock, zonedClock } from './zoned-time.ts';
 
-/** A clock that is set back shows a time again that may lie this much before the wall time asked about, and more. */
+/** A clock that is set back shows earlier times at later instants; none is set back by more than a day. */
 const setBackMaxMs = 24 * 60 * 60 * 1000;
 
 /**

@@ -11,7 +11,7 @@ export interface ScheduleDescriptor {
 }
 
 /** Names of rules and schedules end at 64 characters; 16 are left for what a deployment adds. */
-export const scheduleNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$/;
+const scheduleNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$/;
 
 /**
  * Makes a schedule: `action` runs over every session of its agent whenever `cron` says so.

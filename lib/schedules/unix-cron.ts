@@ -6,7 +6,7 @@ import { spellAwsCron } from './spell-aws-cron.ts';
 import { unixFields } from './time-field.ts';
 
 /** Which of the two day fields decides; `either`: a day that suits one of them is enough. */
-export type DayRule = 'every' | 'dayOfMonth' | 'dayOfWeek' | 'either';
+type DayRule = 'every' | 'dayOfMonth' | 'dayOfWeek' | 'either';
 
 export interface UnixCron {
   readonly minute: ParsedField;

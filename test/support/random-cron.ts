@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** A field of cron whose meaning is known because it was made from it. */
-export interface KnownField {
+interface KnownField {
   readonly text: string;
   readonly values: ReadonlySet<number>;
   /** Whether a range in it runs over the end, which not every cron takes. */
