@@ -1,4 +1,6 @@
 import { DormouseError } from '../errors.ts';
+import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
+import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { RetentionPolicy } from './retention-policy.ts';
 
@@ -17,7 +19,8 @@ export const builtInActions: readonly string[] = ['prune-raw-memory'];
  * Checks an agent definition and returns it.
  *
  * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, two schedules of one
- *   name, a schedule whose action the agent does not have
+ *   name, a schedule that is not valid (the `InvalidScheduleError` is its `cause`) or whose action the agent does not
+ *   have
  * @example
  * export default [defineAgent({ name: 'support', load: (dump) => ({ version: 2, ...dump }) })];
  */
@@ -28,8 +31,8 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
       `agent ${JSON.stringify(name)}: the name must match ${agentNamePattern.source}`,
     );
   }
-  const refuse = (problem: string): never => {
-    throw new InvalidDefinitionError(`agent '${name}': ${problem}`);
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new InvalidDefinitionError(`agent '${name}': ${problem}`, { cause });
   };
   for (const callback of ['dump', 'load'] as const) {
     const given = definition[callback];
@@ -66,15 +69,28 @@ function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => ne
 
 function checkSchedules(
   { schedules = [], actions = {} }: AgentDefinition,
-  refuse: (problem: string) => never,
+  refuse: (problem: string, cause?: unknown) => never,
 ): void {
   const names = new Set<string>();
-  for (const { name, action } of schedules) {
+  for (const schedule of schedules) {
+    const { name, action } = schedule;
+    const problem = problemOf(schedule);
+    if (problem !== undefined) refuse(`schedule '${name}': ${problem.message}`, problem);
     if (names.has(name)) refuse(`two schedules are named '${name}'`);
     names.add(name);
     if (!Object.hasOwn(actions, action) && !builtInActions.includes(action)) {
       refuse(`schedule '${name}' runs the action '${action}', which the agent does not have`);
     }
+  }
+}
+
+function problemOf(schedule: ScheduleDescriptor): InvalidScheduleError | undefined {
+  try {
+    checkSchedule(schedule);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidScheduleError) return error;
+    throw error;
   }
 }
 
