@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip, gzipSync } from 'node:zlib';
 import { compressInlineMaxBytes, compressMinBytes } from '../defaults.ts';
@@ -10,7 +10,7 @@ const compress = promisify(gzip);
 const inflate = promisify(gunzip);
 
 function checksumOf(data: Uint8Array): Uint8Array {
-  return createHash('sha256').update(data).digest();
+  return hash('sha256', data, 'buffer');
 }
 
 /** As large as the states that it is for: zlib's defaults would allocate a quarter of a megabyte for each. */

@@ -28,7 +28,7 @@ export interface Ratio {
   readonly baselineMs: number;
 }
 
-/** A warm hibernate and thaw against the bare PutItem and GetItem of the same bytes, through the same client. */
+/** A warm hibernate and thaw against the bare PutItem and GetItem of the same state as JSON, through the same client. */
 export async function warmCalls(): Promise<Ratio[]> {
   const server = fork(fileURLToPath(new URL('embedded-server.ts', import.meta.url)), {
     execArgv: ['--import', 'tsx'],
@@ -44,10 +44,12 @@ export async function warmCalls(): Promise<Ratio[]> {
     await createTable(client, TableName);
     const store = dynamoDbStore({ client, tableName: TableName });
     const bare = { pk: { S: 'bare' }, sk: { S: 'bare' } };
-    const body = { B: Buffer.from(JSON.stringify(state)) };
 
     const calls = {
-      put: () => client.send(new PutItemCommand({ TableName, Item: { ...bare, body } })),
+      put: () => {
+        const body = { B: Buffer.from(JSON.stringify(state)) };
+        return client.send(new PutItemCommand({ TableName, Item: { ...bare, body } }));
+      },
       hibernate: async () => expectOk(await hibernate({ store }, 'bench', 'bench', state)),
       get: async () => {
         const { Item } = await client.send(
