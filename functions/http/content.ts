@@ -4,6 +4,7 @@ import { contentTypeMaxChars } from '../../lib/defaults.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import { HttpError } from './http-error.ts';
 import { inflatedMaxBytes } from './limits.ts';
+import { isJson } from './media-type.ts';
 import type { HttpRequest } from './request.ts';
 
 const inflate = promisify(gunzip);
@@ -39,11 +40,6 @@ function contentTypeOf({ headers }: HttpRequest): string {
     throw new HttpError('invalid_request', `Content-Type is longer than ${contentTypeMaxChars} characters`);
   }
   return contentType;
-}
-
-/** Only this media type, with or without parameters: what looks similar (`…+json`) is kept as opaque bytes. */
-export function isJson(contentType: string): boolean {
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
 function isGzip({ headers }: HttpRequest): boolean {

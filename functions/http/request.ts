@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { isJson } from './content.ts';
 import { HttpError } from './http-error.ts';
+import { isJson } from './media-type.ts';
 
 /** A request as handlers see it, from an event of payload format 2.0. */
 export interface HttpRequest {

@@ -13,6 +13,7 @@ import { databaseIn } from './data-folder.ts';
 
 export interface EmbeddedDynamoDb {
   readonly client: DynamoDBClient;
+  readonly endpoint: string;
   tableName(table: TableDescriptor): string;
   close(): Promise<void>;
 }
@@ -41,8 +42,9 @@ export async function openEmbeddedDynamoDb(folder: string | undefined): Promise<
   const { port } = server.address() as AddressInfo;
   // Which Node the SDK will support next does not matter to a client of this process.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  const endpoint = `http://127.0.0.1:${port}`;
   const client = new DynamoDBClient({
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
@@ -60,7 +62,7 @@ export async function openEmbeddedDynamoDb(folder: string | undefined): Promise<
     await close();
     throw error;
   }
-  return { client, tableName, close };
+  return { client, endpoint, tableName, close };
 }
 
 function tableName({ id }: TableDescriptor): string {

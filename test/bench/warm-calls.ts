@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
-import { snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import { hibernate } from '../../lib/persistence/hibernate.ts';
 import { thaw } from '../../lib/persistence/thaw.ts';
 import { inTurn, median } from './measure.ts';
@@ -36,15 +35,14 @@ export async function warmCalls(): Promise<Ratio[]> {
     execArgv: ['--import', 'tsx'],
   });
   try {
-    const [port] = await once(server, 'message');
+    const [{ endpoint, tableName }] = await once(server, 'message');
     const client = new DynamoDBClient({
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint,
       region: 'us-east-1',
       credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
     });
-    const TableName = 'bench';
-    await createTable(client, TableName);
-    const store = dynamoDbStore({ client, tableName: TableName });
+    const TableName: string = tableName;
+    const store = dynamoDbStore({ client, tableName });
     const bare = { pk: { S: 'bare' }, sk: { S: 'bare' } };
 
     const calls = {
@@ -80,22 +78,4 @@ export async function warmCalls(): Promise<Ratio[]> {
 
 function expectOk(result: { status: string }): void {
   if (result.status !== 'ok') throw new Error(`the call was answered with ${result.status}`);
-}
-
-async function createTable(client: DynamoDBClient, tableName: string): Promise<void> {
-  const { partitionKey, sortKey } = snapshotsTable;
-  await client.send(
-    new CreateTableCommand({
-      TableName: tableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      KeySchema: [
-        { AttributeName: partitionKey, KeyType: 'HASH' },
-        { AttributeName: sortKey, KeyType: 'RANGE' },
-      ],
-      AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
-        AttributeName,
-        AttributeType: 'S',
-      })),
-    }),
-  );
 }
