@@ -21,13 +21,14 @@ function parse(
 ): '*' | string[] | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';
-  const etags = header.match(/(?:[^,"]|"[^"]*"?)+/g)?.map((element) => {
+  const elements = header.match(/(?:[^,"]|"[^"]*"?)+/g)?.filter((element) => element.trim() !== '') ?? [];
+  const etags = elements.map((element) => {
     const match = entityTag.exec(element.trim());
     if (match?.[2] === undefined)
       throw new HttpError('invalid_request', `${name} must be * or entity tags in quotes`);
     return toEtag(match[1] !== undefined, match[2]);
   });
-  if (etags === undefined) throw new HttpError('invalid_request', `${name} is empty`);
+  if (etags.length === 0) throw new HttpError('invalid_request', `${name} is empty`);
   if (etags.length > etagsMax)
     throw new HttpError('invalid_request', `${name} holds more than ${etagsMax} entity tags`);
   return etags;

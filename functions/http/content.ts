@@ -1,10 +1,12 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { contentTypeMaxChars } from '../../lib/defaults.ts';
+import { decodeState, richContentType } from '../../lib/persistence/codec.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
+import type { DumpFormat } from '../../lib/persistence/snapshot-store.ts';
 import { HttpError } from './http-error.ts';
 import { inflatedMaxBytes } from './limits.ts';
-import { isJson } from './media-type.ts';
+import { isEncoded, isJson, mediaType } from './media-type.ts';
 import type { HttpRequest } from './request.ts';
 
 const inflate = promisify(gunzip);
@@ -12,8 +14,9 @@ const inflate = promisify(gunzip);
 export interface Content {
   readonly contentType: string;
   readonly data: Uint8Array;
-  /** The value where the content is `application/json`; checked, so that what is stored can be read back. */
-  readonly json: { readonly value: unknown } | undefined;
+  readonly format: DumpFormat;
+  /** The value where the format has one (`json`, `rich`); checked, so that what is stored can be read back. */
+  readonly value: unknown;
   /** The sender compressed it, so it can read a compressed answer. */
   readonly compressed: boolean;
 }
@@ -26,12 +29,10 @@ export async function readContent(request: HttpRequest): Promise<Content> {
   const data = compressed
     ? await inflateBody(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType)
     : body;
-  return {
-    contentType,
-    data,
-    json: isJson(contentType) ? { value: parseJson(data) } : undefined,
-    compressed,
-  };
+  const sent = { contentType, data, compressed };
+  if (isJson(contentType)) return { ...sent, format: 'json', value: parseJson(data) };
+  if (mediaType(contentType) === richContentType) return { ...sent, format: 'rich', value: parseRich(data) };
+  return { ...sent, format: 'bytes', value: undefined };
 }
 
 function contentTypeOf({ headers }: HttpRequest): string {
@@ -43,9 +44,9 @@ function contentTypeOf({ headers }: HttpRequest): string {
 }
 
 function isGzip({ headers }: HttpRequest): boolean {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return false;
-  if (encoding === 'gzip' || encoding === 'x-gzip') return true;
+  const encoding = headers['content-encoding'];
+  if (!isEncoded(encoding)) return false;
+  if (/^\s*(?:x-)?gzip\s*$/i.test(encoding ?? '')) return true;
   throw new HttpError('unsupported_encoding', 'Content-Encoding must be gzip or absent', {
     headers: { 'accept-encoding': 'gzip' },
   });
@@ -92,5 +93,14 @@ function parseJson(data: Uint8Array): unknown {
     // The parser's own message quotes the text; only the place may go into an answer or a log.
     const place = /position \d+/.exec((error as Error).message)?.[0] ?? 'its end';
     throw new HttpError('invalid_json', `the body is not JSON: unexpected text at ${place}`);
+  }
+}
+
+/** What a library wrote and a caller copies, sent back as it was received, is the same state again. */
+function parseRich(data: Uint8Array): unknown {
+  try {
+    return decodeState('rich', data);
+  } catch (error) {
+    throw new HttpError('invalid_json', `the body is not ${richContentType}`, { cause: error });
   }
 }

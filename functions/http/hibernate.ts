@@ -42,18 +42,17 @@ async function save(
   const { name, definition } = target;
   const config = readableOnly(target.persistence, content.compressed);
   if (definition?.dump !== undefined || definition?.state !== undefined) {
-    if (content.json === undefined) {
+    if (content.format === 'bytes') {
       throw new HttpError(
         'unsupported_media_type',
         `agent '${name}' takes application/json: its callbacks read the state`,
       );
     }
-    if (definition.dump !== undefined) return hibernate(config, definition, key, content.json.value, options);
+    if (definition.dump !== undefined) return hibernate(config, definition, key, content.value, options);
     // A schema only checks: the bytes are kept as they were sent.
-    await checkState(definition, content.json.value);
+    await checkState(definition, content.value);
   }
-  const { contentType, data } = content;
-  const format = content.json === undefined ? 'bytes' : 'json';
+  const { contentType, data, format } = content;
   return hibernateEncoded(config, name, key, { format, contentType, data }, options);
 }
 

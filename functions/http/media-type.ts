@@ -1,4 +1,15 @@
+/** Without its parameters, in lower case. */
+export function mediaType(contentType: string): string {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
 /** Only this media type, with or without parameters: what looks similar (`…+json`) is kept as opaque bytes. */
 export function isJson(contentType: string): boolean {
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+  return mediaType(contentType) === 'application/json';
+}
+
+/** Whether a Content-Encoding stands for anything: `identity` and an empty one do not. */
+export function isEncoded(contentEncoding: string | undefined): boolean {
+  const encoding = contentEncoding?.trim().toLowerCase() ?? '';
+  return encoding !== '' && encoding !== 'identity';
 }

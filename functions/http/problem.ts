@@ -2,6 +2,7 @@ import { DormouseError } from '../../lib/errors.ts';
 import {
   ConflictError,
   DumpFailedError,
+  InvalidStateError,
   LoadFailedError,
   PersistenceError,
   TooLargeError,
@@ -38,15 +39,21 @@ function codeOf(error: unknown): ErrorCode {
   return 'internal';
 }
 
-/** What a callback threw may quote the state: it stays out of answers and logs. */
+/** What a callback or a schema says may quote the state: it stays out of answers and logs. */
 function detailOf(error: unknown): string {
   if (error instanceof DumpFailedError)
     return "the agent's dump callback threw, rejected or returned nothing";
   if (error instanceof LoadFailedError)
     return "the agent's load callback threw, rejected or returned nothing";
+  if (error instanceof InvalidStateError)
+    return `the state was refused${error.path ? ` at ${error.path}` : ''}`;
   return error instanceof DormouseError
     ? error.message
     : 'an unexpected error; the log has it under the requestId';
+}
+
+function mayQuoteState(error: unknown): error is PersistenceError {
+  return [DumpFailedError, LoadFailedError, InvalidStateError].some((type) => error instanceof type);
 }
 
 function headersOf(error: unknown): Readonly<Record<string, string>> {
@@ -60,9 +67,10 @@ function headersOf(error: unknown): Readonly<Record<string, string>> {
 /** What a log line says of an error: never a message that may quote a state. */
 export function loggable(error: unknown): Record<string, unknown> {
   const code = codeOf(error);
-  if (error instanceof DumpFailedError || error instanceof LoadFailedError) {
+  if (mayQuoteState(error)) {
     return {
       code,
+      detail: detailOf(error),
       thrown: error.cause instanceof Error ? error.cause.name : typeof error.cause,
       at: framesOf(error.cause),
     };

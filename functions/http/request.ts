@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { HttpError } from './http-error.ts';
-import { isJson } from './media-type.ts';
+import { isEncoded, isJson } from './media-type.ts';
 
 /** A request as handlers see it, from an event of payload format 2.0. */
 export interface HttpRequest {
@@ -53,7 +53,7 @@ function lowerCased(headers: APIGatewayProxyEventV2['headers']): Record<string, 
 function textBytes(body: string, headers: APIGatewayProxyEventV2['headers']): Uint8Array {
   const bytes = Buffer.from(body, 'utf8');
   const { 'content-length': sent, 'content-encoding': encoding, 'content-type': type } = lowerCased(headers);
-  if (encoding === undefined && sent !== undefined && Number(sent) !== bytes.length) {
+  if (!isEncoded(encoding) && sent !== undefined && Number(sent) !== bytes.length) {
     throw new HttpError(
       isJson(type ?? '') ? 'invalid_json' : 'invalid_request',
       'the body is not UTF-8 and was altered on its way: send it as application/octet-stream',

@@ -23,12 +23,15 @@ const getInstance: Handle = async (request, services) => {
   // A condition, or HEAD, may spare reading the data: then only the head is read first.
   if (request.method === 'HEAD' || conditions.ifMatch !== undefined || conditions.ifNoneMatch !== undefined) {
     const info = found(await store.head(storeKey));
-    const decided = decideOnHead(info, conditions);
-    if (decided !== undefined) return decided;
-    if (request.method === 'HEAD') return headResponse(info, target);
+    const early = decideOnHead(info, conditions);
+    if (early !== undefined) return early;
+    if (request.method === 'HEAD') return headResponse(info, target, acceptsGzip(request));
   }
 
   const snapshot = found(await store.get(storeKey));
+  // Another writer may have come between the two reads.
+  const decided = decideOnHead(snapshot, conditions);
+  if (decided !== undefined) return decided;
   const dump = await loadedDump(target, key, snapshot);
   const { body, headers } = await represent(dump, acceptsGzip(request));
   return {
@@ -53,9 +56,12 @@ function decideOnHead(info: SnapshotInfo, { ifMatch, ifNoneMatch }: Precondition
 }
 
 /** The headers that GET would send; the length is not known where `load` has still to make the body. */
-function headResponse(info: SnapshotInfo, { definition }: AgentTarget): HttpResponse {
-  const length = definition?.load === undefined ? { 'content-length': String(info.bytes) } : {};
-  return { status: 200, headers: { ...validators(info), 'content-type': info.contentType, ...length } };
+function headResponse(info: SnapshotInfo, { definition }: AgentTarget, gzip: boolean): HttpResponse {
+  const headers = { ...validators(info), 'content-type': info.contentType };
+  if (definition?.load !== undefined) return { status: 200, headers };
+  const asStored = gzip && info.encoding === 'gzip';
+  const length = { 'content-length': String(asStored ? info.storedBytes : info.bytes) };
+  return { status: 200, headers: { ...headers, ...length, ...(asStored && { 'content-encoding': 'gzip' }) } };
 }
 
 /** One ETag for both encodings: it names the stored snapshot, so that it serves `If-Match` whatever was sent. */

@@ -51,7 +51,8 @@ export async function commitSnapshot(table: SnapshotTable, write: SnapshotWrite)
     }
     const head = await readHead(table, write.key, 'info');
     if (head.snapshot?.etag === write.etag) return ownCommit(write, head, head.snapshot.version);
-    if (head.previousEtag === write.etag) return ownCommit(write, head, (head.snapshot?.version ?? 2) - 1);
+    if (head.previousEtag === write.etag)
+      return ownCommit(write, head, Math.max(1, (head.snapshot?.version ?? 2) - 1));
     const live = liveSnapshot(head, table.clock());
     assertPreconditions(write.options, live?.etag);
     if (write.chunkSet !== undefined && !head.sets.includes(write.chunkSet)) {

@@ -8,7 +8,7 @@ import { preconditionClauses, unexpired } from './snapshot-conditions.ts';
 import { type Head, snapshotAttributes } from './snapshot-head.ts';
 import { headKey, type ItemKey } from './snapshot-keys.ts';
 import { itemKey, liveSnapshot, readHead, type SnapshotTable } from './snapshot-table.ts';
-import { removeDeadSets } from './sweep.ts';
+import { isEmptyHead, removeDeadSets } from './sweep.ts';
 import { isConditionFailure, wasRetried } from './translate-error.ts';
 
 /**
@@ -22,10 +22,11 @@ export async function forgetSnapshot(
   preconditions: Preconditions,
 ): Promise<void> {
   const key = headKey(storeKey);
+  let conditions = preconditions;
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
     let retried = false;
     try {
-      await deleteChunkless(table, key, preconditions);
+      await deleteChunkless(table, key, conditions);
       return;
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
@@ -33,13 +34,16 @@ export async function forgetSnapshot(
     }
     const head = await readHead(table, key, 'info');
     // Gone after a retry: an earlier try of this very request, whose answer was lost, deleted it.
-    if (retried && head.snapshot === undefined && head.sets.length === 0 && head.dead.length === 0) return;
+    if (retried && isEmptyHead(head)) return;
     if (head.snapshot === undefined && head.dead.length > 0) await removeDeadSets(table, key, head.dead);
-    assertPreconditions(preconditions, liveSnapshot(head, table.clock())?.etag);
+    assertPreconditions(conditions, liveSnapshot(head, table.clock())?.etag);
     const rows = await makeBare(table, key, head);
     if (rows === undefined) continue;
-    if (rows.length > 0) await removeDeadSets(table, key, rows);
-    if (rows.length > 0) return;
+    // From here on nothing is stored, as the caller asked: what is left to do has no condition any more.
+    conditions = {};
+    if (rows.length === 0) continue;
+    await removeDeadSets(table, key, rows);
+    return;
   }
   throw new UnavailableError('other writers of this key were faster, again and again');
 }
@@ -71,10 +75,8 @@ async function makeBare(table: SnapshotTable, key: ItemKey, head: Head): Promise
   const remove = snapshotAttributes.map((name) => parts.name(name)).join(', ');
   const sets = head.sets.length > 0 ? parts.value({ SS: [...head.sets] }) : undefined;
   const claim = sets && ` ADD ${parts.name('dead')} ${sets} DELETE ${parts.name('sets')} ${sets}`;
-  const unchanged =
-    head.snapshot === undefined
-      ? `attribute_not_exists(${etag})`
-      : `${etag} = ${parts.value({ S: head.snapshot.etag })}`;
+  const readEtag = head.snapshot?.etag;
+  const unchanged = readEtag ? `${etag} = ${parts.value({ S: readEtag })}` : `attribute_not_exists(${etag})`;
   try {
     await table.client.send(
       new UpdateItemCommand({
@@ -87,7 +89,10 @@ async function makeBare(table: SnapshotTable, key: ItemKey, head: Head): Promise
     );
     return [...new Set([...head.sets, ...head.dead])];
   } catch (error) {
-    if (isConditionFailure(error)) return undefined;
-    throw error;
+    if (!isConditionFailure(error)) throw error;
+    if (!wasRetried(error)) return undefined;
+    // An earlier try of this very request may have done it, and its answer been lost.
+    const now = await readHead(table, key, 'info');
+    return now.snapshot === undefined ? [...now.dead] : undefined;
   }
 }

@@ -82,7 +82,11 @@ export function parseHead(item: Item): Head {
 
 function parseStored(item: Item): StoredSnapshot | undefined {
   const etag = item.etag?.S;
-  if (etag === undefined) return undefined;
+  if (etag === undefined) {
+    if (item.info === undefined && item.body === undefined && item.chunks === undefined) return undefined;
+    // Something is stored, but it has lost its name: for a reader that is damage, never "nothing".
+    return { etag: '', version: 0, expiresAt: undefined, info: () => missing('etag') };
+  }
   const info = item.info?.M ?? {};
   const expiresAt = info.expiresAt?.N === undefined ? undefined : new Date(Number(info.expiresAt.N));
   const version = whole(item, 'version');

@@ -3,7 +3,7 @@ import { instanceShards } from '../defaults.ts';
 import { InvalidKeyError } from '../persistence/persistence-error.ts';
 
 const partitionKeyMaxBytes = 2048;
-const sortKeyMaxBytes = 1024;
+export const sortKeyMaxBytes = 1024;
 
 export interface ItemKey {
   readonly pk: string;
@@ -16,9 +16,11 @@ export interface ItemKey {
  */
 export function headKey(storeKey: string): ItemKey {
   const slash = storeKey.indexOf('/');
-  const scope = slash < 0 ? '' : storeKey.slice(0, slash);
   const rest = storeKey.slice(slash + 1);
-  const key = { pk: shardKey(scope, shardOf(rest)), sk: headSortKey(rest) };
+  const shard = shardOf(rest);
+  // A key without a scope, as a custom `keyFn` may make it, must not meet one whose scope is empty.
+  const pk = slash < 0 ? `flat/${shard}` : shardKey(storeKey.slice(0, slash), shard);
+  const key = { pk, sk: headSortKey(rest) };
   if (Buffer.byteLength(key.pk) > partitionKeyMaxBytes || Buffer.byteLength(key.sk) > sortKeyMaxBytes) {
     throw new InvalidKeyError('the store key is longer than DynamoDB keys may be');
   }

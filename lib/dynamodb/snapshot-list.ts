@@ -4,7 +4,7 @@ import { InvalidOptionError } from '../persistence/persistence-error.ts';
 import type { ListedSnapshot, ListSnapshotsQuery, SnapshotPage } from '../persistence/snapshot-store.ts';
 import { ExpressionParts } from './expression.ts';
 import { type Item, infoAttributes, parseHead } from './snapshot-head.ts';
-import { headSortKey, restOfSortKey, shardKey } from './snapshot-keys.ts';
+import { headSortKey, restOfSortKey, shardKey, sortKeyMaxBytes } from './snapshot-keys.ts';
 import { itemKey, liveSnapshot, type SnapshotTable } from './snapshot-table.ts';
 
 /** A place in the list: a shard and the last key seen in it. */
@@ -19,7 +19,7 @@ interface Place {
  */
 export async function listSnapshots(table: SnapshotTable, query: ListSnapshotsQuery): Promise<SnapshotPage> {
   const found: { place: Place; item: ListedSnapshot }[] = [];
-  const start = parsePlace(query.after);
+  const start = parsePlace(query);
   for (let shard = start.shard; shard < instanceShards && found.length <= query.limit; shard++) {
     const after = shard === start.shard ? start.key : undefined;
     for await (const item of shardItems(table, query, { shard, key: after })) {
@@ -36,11 +36,18 @@ export async function listSnapshots(table: SnapshotTable, query: ListSnapshotsQu
   };
 }
 
-function parsePlace(after: string | undefined): Place {
+/** The place comes back from a caller: one that this list cannot have given is refused before DynamoDB sees it. */
+function parsePlace({ after, prefix = '' }: ListSnapshotsQuery): Place {
   if (after === undefined) return { shard: 0, key: undefined };
   const match = /^(\d+)\/(.+)$/s.exec(after);
-  if (match === null) throw new InvalidOptionError('the list cannot go on from there');
-  return { shard: Number(match[1]), key: match[2] };
+  const shard = Number(match?.[1]);
+  const key = match?.[2] ?? '';
+  const isOurs =
+    shard < instanceShards &&
+    key.startsWith(prefix) &&
+    Buffer.byteLength(headSortKey(key)) <= sortKeyMaxBytes;
+  if (!isOurs) throw new InvalidOptionError('the list cannot go on from there');
+  return { shard, key };
 }
 
 async function* shardItems(

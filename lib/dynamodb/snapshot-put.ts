@@ -104,22 +104,30 @@ async function sweepAfter(
   }
 }
 
-/** Names the chunk set in the head, and refuses a writer whose precondition fails already, before it sends megabytes. */
+/**
+ * Names the chunk set in the head, and refuses a writer whose precondition fails already, before it sends megabytes.
+ * Never a set that is being removed: the SDK's own retry of an announcement may arrive after a forget has claimed it.
+ */
 async function announce(
   table: SnapshotTable,
   key: ItemKey,
   chunkSet: string,
   options: PutOptions,
 ): Promise<void> {
-  try {
-    await addSet(table, key, chunkSet, options);
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    const live = liveSnapshot(await readHead(table, key, 'info'), table.clock());
-    assertPreconditions(options, live?.etag);
-    // The condition met a snapshot that has expired: the commit, which looks at the time, decides.
-    await addSet(table, key, chunkSet, {});
+  // The second time without the preconditions: they met a snapshot that has expired, and the commit decides.
+  for (const conditions of [options, {}]) {
+    try {
+      await addSet(table, key, chunkSet, conditions);
+      return;
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
+    const head = await readHead(table, key, 'info');
+    if (head.dead.includes(chunkSet))
+      throw new ChunksClaimedError('the chunk rows of this write are being removed');
+    assertPreconditions(options, liveSnapshot(head, table.clock())?.etag);
   }
+  throw new UnavailableError('the key was forgotten during this write');
 }
 
 async function addSet(
@@ -129,13 +137,13 @@ async function addSet(
   options: PutOptions,
 ): Promise<void> {
   const parts = new ExpressionParts();
-  const clauses = preconditionClauses(options, parts);
+  const notClaimed = `NOT contains(${parts.name('dead')}, ${parts.value({ S: chunkSet })})`;
   await table.client.send(
     new UpdateItemCommand({
       TableName: table.tableName,
       Key: itemKey(key),
       UpdateExpression: `ADD ${parts.name('sets')} ${parts.value({ SS: [chunkSet] })}`,
-      ...(clauses.length > 0 && { ConditionExpression: clauses.join(' AND ') }),
+      ConditionExpression: [notClaimed, ...preconditionClauses(options, parts)].join(' AND '),
       ...parts.attributes,
     }),
   );

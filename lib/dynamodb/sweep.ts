@@ -34,22 +34,41 @@ export async function sweep(
   claim: readonly string[],
   dead: readonly string[],
 ) {
-  if (claim.length > 0) await claimSets(table, key, claim);
-  const all = [...new Set([...claim, ...dead])];
+  const claimed = claim.length > 0 && (await claimSets(table, key, claim)) ? claim : [];
+  const all = [...new Set([...claimed, ...dead])];
   if (all.length > 0) await removeDeadSets(table, key, all);
 }
 
-async function claimSets(table: SnapshotTable, key: ItemKey, sets: readonly string[]): Promise<void> {
+/**
+ * Resolves false, and claims nothing, when one of the sets is in force: a writer that seemed dead has committed after all.
+ */
+async function claimSets(table: SnapshotTable, key: ItemKey, sets: readonly string[]): Promise<boolean> {
   const parts = new ExpressionParts();
-  const claimed = parts.value({ SS: [...sets] });
-  await table.client.send(
-    new UpdateItemCommand({
-      TableName: table.tableName,
-      Key: itemKey(key),
-      UpdateExpression: `ADD ${parts.name('dead')} ${claimed} DELETE ${parts.name('sets')} ${claimed}`,
-      ...parts.attributes,
-    }),
-  );
+  const inForce = sets.map((set) => `NOT ${parts.name('chunks')} = ${parts.value({ S: set })}`);
+  return moveToDead(table, key, { sets, condition: inForce.join(' AND '), parts });
+}
+
+async function moveToDead(
+  table: SnapshotTable,
+  key: ItemKey,
+  { sets, condition, parts }: { sets: readonly string[]; condition: string; parts: ExpressionParts },
+): Promise<boolean> {
+  const moved = parts.value({ SS: [...sets] });
+  try {
+    await table.client.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: itemKey(key),
+        UpdateExpression: `ADD ${parts.name('dead')} ${moved} DELETE ${parts.name('sets')} ${moved}`,
+        ConditionExpression: condition,
+        ...parts.attributes,
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (isConditionFailure(error)) return false;
+    throw error;
+  }
 }
 
 /**
@@ -62,23 +81,8 @@ export async function claimUncommitted(
   own: { set: string; etag: string },
 ): Promise<boolean> {
   const parts = new ExpressionParts();
-  const claimed = parts.value({ SS: [own.set] });
-  const etag = parts.name('etag');
-  try {
-    await table.client.send(
-      new UpdateItemCommand({
-        TableName: table.tableName,
-        Key: itemKey(key),
-        UpdateExpression: `ADD ${parts.name('dead')} ${claimed} DELETE ${parts.name('sets')} ${claimed}`,
-        ConditionExpression: `attribute_not_exists(${etag}) OR ${etag} <> ${parts.value({ S: own.etag })}`,
-        ...parts.attributes,
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (isConditionFailure(error)) return false;
-    throw error;
-  }
+  const condition = `NOT ${parts.name('etag')} = ${parts.value({ S: own.etag })}`;
+  return moveToDead(table, key, { sets: [own.set], condition, parts });
 }
 
 /** Steps 2 and 3 of `sweep`, for sets that are in `dead` already. */
@@ -103,13 +107,14 @@ export async function removeDeadSets(
         ...parts.attributes,
       }),
     );
-    if (isEmpty(parseHead(Attributes))) await deleteEmptyHead(table, key);
+    if (isEmptyHead(parseHead(Attributes))) await deleteEmptyHead(table, key);
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
   }
 }
 
-function isEmpty({ snapshot, sets, dead }: Head): boolean {
+/** Nothing is stored and no chunk row is known. */
+export function isEmptyHead({ snapshot, sets, dead }: Head): boolean {
   return snapshot === undefined && sets.length === 0 && dead.length === 0;
 }
 

@@ -1,5 +1,6 @@
 import { DevalueError, parse, stringify } from 'devalue';
 import { messageOf } from '../errors.ts';
+import { assertPlain } from './assert-plain.ts';
 import { isJsonValue } from './json-value.ts';
 import { CorruptError, InvalidStateError } from './persistence-error.ts';
 import type { DumpFormat } from './snapshot-store.ts';
@@ -14,7 +15,7 @@ export interface EncodedState {
 const jsonContentType = 'application/json';
 const bytesContentType = 'application/octet-stream';
 /** devalue's text: JSON that carries Dates, Maps, Sets, bigints, typed arrays, NaN, undefined and cycles. */
-const richContentType = 'application/vnd.dormouse.rich+json';
+export const richContentType = 'application/vnd.dormouse.rich+json';
 
 /**
  * Bytes for any state that can be brought back equal: a `Uint8Array` as it is, a plain JSON tree as JSON, everything
@@ -28,13 +29,26 @@ export function encodeState(state: unknown): EncodedState {
   try {
     return isJsonValue(state)
       ? { format: 'json', contentType: jsonContentType, data: Buffer.from(JSON.stringify(state)) }
-      : { format: 'rich', contentType: richContentType, data: Buffer.from(stringify(state)) };
+      : { format: 'rich', contentType: richContentType, data: Buffer.from(richText(state)) };
   } catch (error) {
     throw notStorable(error);
   }
 }
 
+/** A view of a part of a buffer is stored as that part: the rest may hold what nobody meant to store. */
+function richText(state: unknown): string {
+  assertPlain(state);
+  return stringify(state, { View: (value) => isPartialView(value) && value.slice() });
+}
+
+function isPartialView(value: unknown): value is Uint8Array {
+  return (
+    ArrayBuffer.isView(value) && !(value instanceof DataView) && value.byteLength < value.buffer.byteLength
+  );
+}
+
 function notStorable(error: unknown): InvalidStateError {
+  if (error instanceof InvalidStateError) return error;
   if (error instanceof DevalueError) {
     const path = `$${error.path}`;
     return new InvalidStateError(`the state cannot be stored: ${error.message} at ${path}`, {
@@ -57,7 +71,7 @@ export function decodeState(format: DumpFormat, data: Uint8Array): unknown {
   if (format === 'bytes') return Uint8Array.from(data);
   try {
     const text = utf8.decode(data);
-    return format === 'json' ? JSON.parse(text) : parse(text);
+    return format === 'json' ? JSON.parse(text) : parse(text, { View: (view) => view });
   } catch (error) {
     throw new CorruptError(`the stored ${format} cannot be read`, { cause: error });
   }

@@ -9,7 +9,7 @@ import { isLive } from './expiry.ts';
 import { pageOf } from './page-of.ts';
 import { CorruptError, PersistenceError, UnavailableError } from './persistence-error.ts';
 import { assertPreconditions } from './preconditions.ts';
-import { replaceFile, temporaryPath } from './replace-file.ts';
+import { removeTemporaries, replaceFile } from './replace-file.ts';
 import { readSnapshotFile, snapshotFile } from './snapshot-file.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { Snapshot, SnapshotCatalog } from './snapshot-store.ts';
@@ -42,13 +42,25 @@ export function fileStore(
   };
 
   /** Between reading the current snapshot and replacing it nobody else, in any process, may write the key. */
-  const exclusively = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+  const exclusively = async <T>(key: string, work: (assertHeld: () => void) => Promise<T>): Promise<T> => {
     await mkdir(directory, { recursive: true });
-    const release = await lock(pathOf(key), { realpath: false, stale: 10_000, retries: lockRetries });
+    let lost: Error | undefined;
+    const assertHeld = () => {
+      if (lost !== undefined)
+        throw new UnavailableError('the lock of the snapshot was lost', { cause: lost });
+    };
+    const release = await lock(pathOf(key), {
+      ...{ realpath: false, stale: 10_000, retries: lockRetries },
+      // Without this the lock would end the process from a timer.
+      onCompromised: (error) => {
+        lost = error;
+      },
+    });
     try {
-      return await work();
+      return await work(assertHeld);
     } finally {
-      await release();
+      // A lock that was lost is somebody else's to release.
+      if (lost === undefined) await release();
     }
   };
 
@@ -57,13 +69,14 @@ export function fileStore(
     head: (key) => guarded(() => read(key)),
     put: (key, dump, options = {}) =>
       guarded(() =>
-        exclusively(key, async () => {
+        exclusively(key, async (assertHeld) => {
           const current = await read(key);
           assertPreconditions(options, current?.etag);
           const written = { etag: newEtag(), updatedAt: clock(), expiresAt: options.expiresAt };
           const snapshot = snapshotOf(dump, current, written);
-          await replaceFile(pathOf(key), snapshotFile(key, snapshot));
           const { etag, version, updatedAt } = snapshot;
+          await removeTemporaries(pathOf(key));
+          await replaceFile(pathOf(key), snapshotFile(key, snapshot), { id: etag, beforeRename: assertHeld });
           return { etag, version, updatedAt, created: current === undefined };
         }),
       ),
@@ -72,7 +85,7 @@ export function fileStore(
         exclusively(key, async () => {
           // Without a condition nothing is read, so that an unreadable file can be forgotten too.
           if (options.ifMatch ?? options.ifNoneMatch) assertPreconditions(options, (await read(key))?.etag);
-          await rm(temporaryPath(pathOf(key)), { force: true });
+          await removeTemporaries(pathOf(key));
           await rm(pathOf(key), { force: true });
         }),
       ),

@@ -104,7 +104,11 @@ function etagsOf(
 ): '*' | readonly string[] | undefined {
   if (given === undefined || given === '*') return given;
   const etags = typeof given === 'string' ? [given] : given;
-  if (!Array.isArray(etags) || etags.some((etag) => typeof etag !== 'string' || etag === '')) {
+  if (
+    !Array.isArray(etags) ||
+    etags.length === 0 ||
+    etags.some((etag) => typeof etag !== 'string' || etag === '')
+  ) {
     throw new InvalidOptionError(`${option} must be '*' or non-empty ETags`);
   }
   return etags;

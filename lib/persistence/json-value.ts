@@ -15,13 +15,15 @@ export function isJsonValue(root: unknown): boolean {
     }
     if (typeof value !== 'object' || seen.has(value)) return false;
     seen.add(value);
-    if (Array.isArray(value)) {
-      if (Object.keys(value).length !== value.length) return false;
-      for (const item of value) pending.push(item);
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype === Array.prototype) {
+      const items = value as unknown[];
+      if (Object.keys(items).length !== items.length) return false;
+      for (const item of items) pending.push(item);
       continue;
     }
-    if (Object.getPrototypeOf(value) !== Object.prototype) return false;
-    if (Object.getOwnPropertySymbols(value).length > 0) return false;
+    if (prototype !== Object.prototype || Object.getOwnPropertySymbols(value).length > 0) return false;
+    if (Object.getOwnPropertyNames(value).length !== Object.keys(value).length) return false;
     for (const property of Object.values(value)) pending.push(property);
   }
   return true;

@@ -41,7 +41,8 @@ export function makeStoreKey(config: KeyConfig, agent: AgentRef, key: string): s
   checkPart('instance key', key);
   if (config.keyFn === undefined) return `${storeKeyScope(name)}/${key}`;
   const storeKey = config.keyFn(name, key);
-  if (typeof storeKey !== 'string' || storeKey === '')
-    throw new InvalidKeyError('keyFn must return a non-empty string');
+  if (typeof storeKey !== 'string' || storeKey === '' || !storeKey.isWellFormed()) {
+    throw new InvalidKeyError('keyFn must return a non-empty string without half surrogate pairs');
+  }
   return storeKey;
 }

@@ -90,6 +90,15 @@ export function describeSnapshotStore(name: string, setUp: () => Promise<StoreUn
         expect(await textOf()).toBe('two');
       });
 
+      test('keys with and without a scope are different keys', async () => {
+        const name = key.replace('/', '-');
+        for (const storeKey of [name, `/${name}`, `${name}/`, `${name}//`])
+          await store.put(storeKey, await textDump(storeKey));
+
+        for (const storeKey of [name, `/${name}`, `${name}/`, `${name}//`])
+          expect(await textOf(storeKey)).toBe(storeKey);
+      });
+
       test('a caller who goes on using its buffer does not change what is stored', async () => {
         const data = Buffer.from('"mine"');
         await store.put(key, await packState({ format: 'json', contentType: 'application/json', data }));

@@ -69,6 +69,7 @@ describe('conditional requests', () => {
       () => ({ 'if-match': '*' }),
       () => ({ 'if-match': `"zzz", ${etag}` }),
       () => ({ 'if-match': ` "zzz" ,${etag},"a,b" ` }),
+      () => ({ 'if-match': ` , "zzz", , ${etag},` }),
       () => ({ 'if-none-match': '"zzz"' }),
     ].entries()) {
       const saved = await put(key, String(index), { ...json, ...header() } as Record<string, string>);

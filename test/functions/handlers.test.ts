@@ -13,6 +13,7 @@ import { hibernate as hibernateState } from '../../lib/persistence/hibernate.ts'
 import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
+import { thaw as thawState } from '../../lib/persistence/thaw.ts';
 import { httpEvent } from '../support/http-event.ts';
 
 const secret = 'the-secret-of-the-state';
@@ -121,6 +122,62 @@ describe('the handlers', () => {
     });
   });
 
+  test('GET with If-Match answers 412, not a newer state, when another writer comes between', async () => {
+    await put('planner', '"one"');
+    const etag = (await get('planner', {}, { method: 'HEAD' })).headers?.etag as string;
+    const overtaken: SnapshotCatalog = {
+      ...store,
+      get: async (key) => {
+        await hibernateState({ store }, 'planner', 'k', 'two');
+        return store.get(key);
+      },
+    };
+    useServices({ ...services, store: overtaken });
+
+    expect((await get('planner', { 'if-match': etag })).statusCode).toBe(412);
+  });
+
+  test('HEAD says what GET would send, compressed or not', async () => {
+    await put('planner', JSON.stringify('z'.repeat(30_000)));
+    for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+      const head = await get('planner', headers, { method: 'HEAD' });
+      const full = await get('planner', headers);
+      const sent = Buffer.from(full.body ?? '', full.isBase64Encoded ? 'base64' : 'utf8').length;
+      expect(head.headers?.['content-length']).toBe(String(sent));
+      expect(head.headers?.['content-encoding']).toBe(full.headers?.['content-encoding']);
+    }
+  });
+
+  test('a rich state that is copied over HTTP is the same state for the library', async () => {
+    const state = { seen: new Set([1n]), at: new Date(0) };
+    await hibernateState({ store }, 'planner', 'k', state);
+    const { body = '', headers } = await get('planner');
+    const type = { 'content-type': String(headers?.['content-type']) };
+
+    expect((await put('copy', body, type, { base64: true })).statusCode).toBe(201);
+
+    expect(await thawState({ store }, 'copy', 'k')).toMatchObject({ status: 'ok', agent: state });
+    expect((await put('copy', Buffer.from('{}').toString('base64'), type, { base64: true })).statusCode).toBe(
+      400,
+    );
+  });
+
+  test('a schema that quotes the state is not quoted', async () => {
+    const issue = { message: `received "${secret}"`, path: ['mood'] };
+    const state = {
+      '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [issue] }) },
+    } as const;
+    useServices({ ...services, agents: indexAgents([{ name: 'quoting', state }]) });
+
+    const refused = await put('quoting', '{}');
+
+    expect(JSON.parse(refused.body ?? '')).toMatchObject({
+      code: 'invalid_state',
+      detail: 'the state was refused at $.mood',
+    });
+    expect(refused.body + lines.join()).not.toContain(secret);
+  });
+
   describe('events', () => {
     const bytes = Buffer.from('{"greeting":"é🔑"}');
 
@@ -168,8 +225,10 @@ describe('the handlers', () => {
     test('bytes that a gateway altered by taking them for text are refused, not stored', async () => {
       const sent = Buffer.from('61ff62', 'hex');
       const text = { 'content-type': 'text/plain', 'content-length': String(sent.length) };
-      const altered = await put('planner', sent.toString('utf8'), text);
-      expect([altered.statusCode, codeOf(altered)]).toEqual([400, 'invalid_request']);
+      for (const encoding of [{}, { 'content-encoding': 'identity' }]) {
+        const altered = await put('planner', sent.toString('utf8'), { ...text, ...encoding });
+        expect([altered.statusCode, codeOf(altered)]).toEqual([400, 'invalid_request']);
+      }
 
       const headers = { ...json, 'content-encoding': 'gzip', 'content-length': '27' };
       const damaged = await put('planner', gzipSync('{"a":1}').toString('utf8'), headers);

@@ -106,7 +106,10 @@ describe('commands of a put', () => {
     ]);
     const set = 'E.3.1798761600250';
     const [announce, commit] = inputsOf().map(readable);
-    expect(announce).toEqual({ update: `ADD sets ["${set}"]`, condition: 'attribute_not_exists(etag)' });
+    expect(announce).toEqual({
+      update: `ADD sets ["${set}"]`,
+      condition: `NOT contains(dead, "${set}") AND attribute_not_exists(etag)`,
+    });
     const rows = dynamoDb.commandCalls(PutItemCommand).map((call) => call.args[0].input.Item);
     expect(
       rows.map((row) => [row?.pk?.S, row?.sk?.S, row?.body?.B?.length, row?.owner?.S, row?.ttl?.N]),

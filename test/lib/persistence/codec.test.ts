@@ -99,6 +99,22 @@ describe('the codec', () => {
     expect(roundTrip(view)).toStrictEqual(new Uint8Array([0, 255, 128]));
   });
 
+  test('a part of a buffer is stored as that part, and the rest of the buffer stays here', () => {
+    const secret = Buffer.from('the rest of the buffer');
+    const state = {
+      part: new Uint8Array(secret.buffer, secret.byteOffset, 3),
+      floats: new Float32Array(8).subarray(2, 4),
+    };
+
+    const { data } = encodeState(state);
+
+    expect(data.length).toBeLessThan(200);
+    expect(roundTrip(state)).toStrictEqual({
+      part: Uint8Array.from(secret.subarray(0, 3)),
+      floats: new Float32Array(2),
+    });
+  });
+
   test('an own key named __proto__ stays a key', () => {
     const state: unknown = JSON.parse('{"__proto__":{"polluted":true},"a":1}');
 
@@ -120,6 +136,14 @@ describe('the codec', () => {
     ['an error', { e: new Error('x') }, '$.e'],
     ['a promise', { p: Promise.resolve() }, '$.p'],
     ['a function at the root', () => 1, '$'],
+    ['an array of a subclass', { x: new (class Stack extends Array {})() }, '$.x'],
+    ['a Map of a subclass', { x: new (class Cache extends Map {})() }, '$.x'],
+    ['a Date of a subclass', [new (class Day extends Date {})(0)], '$[0]'],
+    ['an array with a name of its own', { x: Object.assign([undefined], { foo: 2 }) }, '$.x'],
+    ['the match of a pattern', { x: /b/.exec('abc') }, '$.x'],
+    ['a Map with a property of its own', { x: Object.assign(new Map(), { extra: 1 }) }, '$.x'],
+    ['a hidden property', { x: Object.defineProperty({}, 'hidden', { value: 1 }) }, '$.x'],
+    ['a property named by a symbol', { x: { [Symbol('s')]: 1 } }, '$.x'],
   ])('%s is refused with its path', (_name, state, path) => {
     const refused = () => encodeState(state);
 

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileStore } from '../../../lib/persistence/file-store.ts';
 import { forget } from '../../../lib/persistence/forget.ts';
 import { hibernate } from '../../../lib/persistence/hibernate.ts';
+import { replaceFile } from '../../../lib/persistence/replace-file.ts';
 import { thaw } from '../../../lib/persistence/thaw.ts';
 
 const writer = fileURLToPath(new URL('../../support/file-writer.ts', import.meta.url));
@@ -62,6 +63,29 @@ describe('the file store', () => {
     }
     expect(await forget({ store }, 'support', 'user-1')).toEqual({ status: 'ok' });
     expect(await thaw({ store }, 'support', 'user-1')).toEqual({ status: 'not_found' });
+  });
+
+  test('a writer that lost its lock replaces nothing and leaves nothing', async () => {
+    const path = join(directory, 'x.snapshot');
+    await replaceFile(path, Buffer.from('first'), { id: 'a', beforeRename: () => {} });
+
+    const beforeRename = () => {
+      throw new Error('the lock is lost');
+    };
+    await expect(replaceFile(path, Buffer.from('late'), { id: 'b', beforeRename })).rejects.toThrow('lost');
+
+    expect(await readFile(path, 'utf8')).toBe('first');
+    expect(await readdir(directory)).toEqual(['x.snapshot']);
+  });
+
+  test('what a writer left that died is removed by the next one of that key', async () => {
+    const store = fileStore(directory);
+    await hibernate({ store }, 'support', 'user-1', 1);
+    await writeFile(`${await snapshotFile()}.some-etag.next`, 'half a snapshot');
+
+    await hibernate({ store }, 'support', 'user-1', 2);
+
+    expect(await readdir(directory)).toHaveLength(1);
   });
 
   test('a folder that cannot be used is unavailable', async () => {

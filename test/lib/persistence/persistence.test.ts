@@ -54,6 +54,7 @@ describe('hibernate, thaw and forget', () => {
       ...[0, -1, 1.5, Number.NaN, 1e15, '60' as never].map((ttlSeconds) => ({ ttlSeconds })),
       ...['', ['']].map((ifMatch) => ({ ifMatch })),
       { ifNoneMatch: '' },
+      { ifMatch: [] },
       { ifMatch: [1 as never] },
     ]) {
       const refused = await hibernate({ store }, 'support', 'user-1', 1, options);

@@ -92,6 +92,8 @@ describe('a store key', () => {
     const keyFn = (agent: string, key: string) => `${key}@${agent}`;
 
     expect(makeStoreKey({ keyFn }, { name: 'support' }, 'user-1')).toBe('user-1@support');
-    expect(() => makeStoreKey({ keyFn: () => '' }, 'support', 'user-1')).toThrow(InvalidKeyError);
+    for (const bad of ['', '\ud800', undefined as never]) {
+      expect(() => makeStoreKey({ keyFn: () => bad }, 'support', 'user-1')).toThrow(InvalidKeyError);
+    }
   });
 });
