@@ -1,6 +1,6 @@
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { snapshotsTable } from '../../lib/dynamodb/tables.ts';
+import { snapshotsTable, type TableDescriptor } from '../../lib/dynamodb/tables.ts';
 
 export interface EmbeddedTable {
   readonly client: DynamoDBClient;
@@ -10,8 +10,8 @@ export interface EmbeddedTable {
   close(): Promise<void>;
 }
 
-/** A DynamoDB of this test file's own, in memory, on a free loopback port, with the snapshots table. */
-export async function embeddedTable(): Promise<EmbeddedTable> {
+/** A DynamoDB of this test file's own, in memory, on a free loopback port, with one table. */
+export async function embeddedTable(descriptor: TableDescriptor = snapshotsTable): Promise<EmbeddedTable> {
   const server = dynalite({ createTableMs: 0 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -21,8 +21,9 @@ export async function embeddedTable(): Promise<EmbeddedTable> {
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
   });
-  const tableName = 'snapshots';
-  const { partitionKey, sortKey } = snapshotsTable;
+  const tableName = descriptor.id.toLowerCase();
+  const { partitionKey, sortKey, localIndex } = descriptor;
+  const attributes = [partitionKey, sortKey, ...(localIndex ? [localIndex.sortKey] : [])];
   await client.send(
     new CreateTableCommand({
       TableName: tableName,
@@ -31,10 +32,19 @@ export async function embeddedTable(): Promise<EmbeddedTable> {
         { AttributeName: partitionKey, KeyType: 'HASH' },
         { AttributeName: sortKey, KeyType: 'RANGE' },
       ],
-      AttributeDefinitions: [
-        { AttributeName: partitionKey, AttributeType: 'S' },
-        { AttributeName: sortKey, AttributeType: 'S' },
-      ],
+      AttributeDefinitions: attributes.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+      ...(localIndex && {
+        LocalSecondaryIndexes: [
+          {
+            IndexName: localIndex.name,
+            KeySchema: [
+              { AttributeName: partitionKey, KeyType: 'HASH' },
+              { AttributeName: localIndex.sortKey, KeyType: 'RANGE' },
+            ],
+            Projection: { ProjectionType: 'ALL' },
+          },
+        ],
+      }),
     }),
   );
   return {
