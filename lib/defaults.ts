@@ -66,3 +66,19 @@ export const memoryConcurrency = 16;
 
 /** How long a request of several messages is known as the same one when it is sent again. */
 export const requestKnownForSecs = 24 * 60 * 60;
+
+/** Entries that an agent's error log keeps. */
+export const maxErrors = 1000;
+
+/** Errors of an agent are spread over this many partitions. Never change it for a table that holds data. */
+export const errorShards = 8;
+
+/** An error is kept this long, however few there are. */
+export const errorRetentionSecs = 90 * 24 * 60 * 60;
+
+/** What is kept of an error's message and of its stack, in characters. */
+export const errorMessageMaxChars = 2_000;
+export const errorStackMaxChars = 8_000;
+
+/** One in so many recorded errors, by chance, also deletes what has rolled out of the log. Readers never see it, deleted or not. */
+export const errorTrimInterval = 32;
