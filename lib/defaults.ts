@@ -82,3 +82,10 @@ export const errorStackMaxChars = 8_000;
 
 /** One in so many recorded errors, by chance, also deletes what has rolled out of the log. Readers never see it, deleted or not. */
 export const errorTrimInterval = 32;
+
+/** Sessions that a run has under way at the same time, and the time that each one has, unless the agent says otherwise. */
+export const sessionConcurrency = 10;
+export const sessionTimeoutSecs = 60;
+
+/** Raw messages that one compaction summarises at the most. */
+export const compactionMaxMessages = 200;

@@ -1,4 +1,5 @@
 import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import type { Clock } from '../clock.ts';
 import type { Identity } from '../sessions/session.ts';
 import type { MemoryScope, MemoryStore } from './memory-store.ts';
 import type { Capsule, Message, NewMessage } from './message.ts';
@@ -68,6 +69,7 @@ export interface AgentMemory {
   readonly identity: Identity | undefined;
   readonly policy: RetentionPolicy;
   readonly store: MemoryStore;
+  readonly clock: Clock;
 
   /**
    * Stores one message, or up to 100 in their order, and resolves what is stored, in the order given. A message sent

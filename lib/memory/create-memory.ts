@@ -74,7 +74,7 @@ export function createMemory(
   };
 
   return {
-    ...{ scope, identity: context.identity, policy, store },
+    ...{ scope, identity: context.identity, policy, store, clock },
     remember: (messages) =>
       rememberMessages(context, isList(messages) ? messages : [messages], mustBeRegistered),
     async recent(query = {}) {

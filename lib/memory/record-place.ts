@@ -1,7 +1,7 @@
 import type { AppendRequest, NewRecord, TimeRange } from './memory-store.ts';
 
 /** A record's place in its session as text that sorts as the place does: its time, then its arrival. */
-export function formatPlace(at: number, arrival: number): string {
+function formatPlace(at: number, arrival: number): string {
   return `${formatTime(at)}.${String(arrival).padStart(arrivalDigits, '0')}`;
 }
 

@@ -1,4 +1,5 @@
 import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import { InvalidInputError } from './memory-error.ts';
 
 const daySecs = 24 * 60 * 60;
 
@@ -14,8 +15,9 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
 };
 
 /**
- * The policy that holds for an agent: its own, or the default one. With a list, the one of that name.
+ * The policy that holds for an agent: its own, or the default one. With a list and a name, the one of that name.
  *
+ * @throws InvalidInputError when no policy of the list has the name: a typing error must not let memory go
  * @example
  * selectPolicy({ name: 'support' }) === DEFAULT_RETENTION;        // true
  * selectPolicy([DEFAULT_RETENTION, strict], 'strict') === strict; // true
@@ -26,7 +28,10 @@ export function selectPolicy(
 ): RetentionPolicy {
   if (source === undefined) return DEFAULT_RETENTION;
   if (!isList(source)) return source.retention ?? DEFAULT_RETENTION;
-  return source.find((policy) => policy.name === name) ?? DEFAULT_RETENTION;
+  if (name === undefined) return DEFAULT_RETENTION;
+  const named = source.find((policy) => policy.name === name);
+  if (named === undefined) throw new InvalidInputError('name', `no policy is named ${JSON.stringify(name)}`);
+  return named;
 }
 
 function isList(source: object): source is readonly RetentionPolicy[] {
