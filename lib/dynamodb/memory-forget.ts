@@ -1,10 +1,11 @@
 import { DeleteItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import pMap from 'p-map';
-import { abandonedAfterMs, memoryConcurrency } from '../defaults.ts';
+import { abandonedAfterMs, memoryConcurrency, raceAttempts } from '../defaults.ts';
 import type { MemoryScope, RecordKind, TimeRange } from '../memory/memory-store.ts';
 import { placesOf } from '../memory/record-place.ts';
+import { UnavailableError } from '../persistence/persistence-error.ts';
 import { deleteChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
+import { forEachSettled } from './for-each-settled.ts';
 import { kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
 import { indexPages } from './memory-read.ts';
 import { isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
@@ -58,17 +59,17 @@ async function removeIndexed(
   return removed;
 }
 
+/** Resolves how many live records it removed. After a failure it waits for what is under way before it rejects. */
 async function removeRows(
   table: SnapshotTable,
   scope: MemoryScope,
   rows: readonly RecordRow[],
 ): Promise<number> {
-  const outcomes = await pMap(
-    rows,
-    async (row) => (await removeRecord(table, scope, row)) && isVisible(row, table.clock()),
-    { concurrency: memoryConcurrency },
-  );
-  return outcomes.filter(Boolean).length;
+  let removed = 0;
+  await forEachSettled(rows, memoryConcurrency, async (row) => {
+    if ((await removeRecord(table, scope, row)) && isVisible(row, table.clock())) removed++;
+  });
+  return removed;
 }
 
 /**
@@ -161,9 +162,34 @@ async function unclaim(table: SnapshotTable, key: Item, sets: string[]): Promise
   }
 }
 
-/** Removes every item of the session's partition. */
+/**
+ * Removes every item of the session's partition. Goes over it until it finds none: another call on the same session may
+ * have been at work on a record, and may have died of it.
+ */
 export async function forgetScope(table: SnapshotTable, scope: MemoryScope): Promise<number> {
-  let removed = 0;
+  let messages = 0;
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    let found = 0;
+    for await (const rows of partitionPages(table, scope)) {
+      found += rows.length;
+      const ofKind = (kind: RecordKind | undefined) => rows.filter((row) => kindOf(row.sk) === kind);
+      messages += await removeRows(table, scope, ofKind('message'));
+      await removeRows(table, scope, ofKind('capsule'));
+      await forEachSettled(ofKind(undefined), memoryConcurrency, ({ sk }) =>
+        table.client.send(
+          new DeleteItemCommand({
+            TableName: table.tableName,
+            Key: itemKey({ pk: memoryPartition(scope), sk }),
+          }),
+        ),
+      );
+    }
+    if (found === 0) return messages;
+  }
+  throw new UnavailableError('others went on storing in the session, again and again');
+}
+
+async function* partitionPages(table: SnapshotTable, scope: MemoryScope): AsyncGenerator<RecordRow[]> {
   let startKey: Item | undefined;
   do {
     const parts = new ExpressionParts();
@@ -177,27 +203,7 @@ export async function forgetScope(table: SnapshotTable, scope: MemoryScope): Pro
         ...parts.attributes,
       }),
     );
-    const rows = Items.map(parseRecord);
-    const records = rows.filter((row) => kindOf(row.sk) !== undefined);
-    const messages = records.filter((row) => kindOf(row.sk) === 'message');
-    removed += await removeRows(table, scope, messages);
-    await removeRows(
-      table,
-      scope,
-      records.filter((row) => kindOf(row.sk) === 'capsule'),
-    );
-    await pMap(
-      rows.filter((row) => kindOf(row.sk) === undefined),
-      ({ sk }) =>
-        table.client.send(
-          new DeleteItemCommand({
-            TableName: table.tableName,
-            Key: itemKey({ pk: memoryPartition(scope), sk }),
-          }),
-        ),
-      { concurrency: memoryConcurrency },
-    );
+    yield Items.map(parseRecord);
     startKey = LastEvaluatedKey?.pk === undefined ? undefined : LastEvaluatedKey;
   } while (startKey !== undefined);
-  return removed;
 }
