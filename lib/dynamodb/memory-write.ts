@@ -100,7 +100,7 @@ async function commit(table: SnapshotTable, write: RecordWrite, set: ChunkSet | 
   );
   const remove = recordAttributes.filter((name) => !(name in attributes)).map((name) => parts.name(name));
   const conditions = [`(${notStored(table.clock(), parts)})`];
-  if (set !== undefined) conditions.push(stillAnnounced(formatChunkSet(set), parts));
+  if (set !== undefined) conditions.push(stillAnnounced(parts.value({ S: formatChunkSet(set) }), parts));
   await table.client.send(
     new UpdateItemCommand({
       TableName: table.tableName,
