@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import pMap from 'p-map';
 import { chunkConcurrency, rememberMaxMessages } from '../defaults.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
@@ -83,5 +83,5 @@ function firstOfEachId(sent: readonly SentMessage[]): Map<string, SentMessage> {
 function requestIdOf(messages: readonly NewMessage[]): string | undefined {
   if (messages.length < 2 || messages.some(({ id }) => id === undefined)) return undefined;
   const ids = messages.map(({ id }) => id);
-  return createHash('sha256').update(JSON.stringify(ids)).digest('base64url');
+  return hash('sha256', JSON.stringify(ids), 'base64url');
 }
