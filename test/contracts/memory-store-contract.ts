@@ -355,6 +355,56 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         }
       });
 
+      test('no two pairs of agent and session share a message, a capsule, user data or knowledge', async () => {
+        const pairs = [
+          ...[
+            ['A#', 'B'],
+            ['A', '#B'],
+            ['A', 'B'],
+            ['a/b', 'c'],
+            ['a', 'b/c'],
+            ['a%2Fb', 'c'],
+            ['a:b', 'c'],
+            ['a', 'b:c'],
+          ],
+          ...[
+            ['a|b', 'c'],
+            ['a', 'b|c'],
+            ['a\\', '#b'],
+            ['a\\#', 'b'],
+            ['a b', 'c'],
+            ['a+b', 'c'],
+            ['prod', 'x'],
+            ['prod2', 'x'],
+          ],
+          ...[
+            ['a~b', 'c'],
+            ['a', 'b~c'],
+            ['s', 'm#1'],
+            ['s', 'message/m'],
+            ['s', 's'],
+            ['s', 'limbo/1'],
+            ['plan', 'x'],
+            ['planner', 'x'],
+          ],
+        ] as [string, string][];
+        const all = pairs.map(([of, session]) => memoryOf(session, { agent: `${of}${agents}` }));
+        for (const of of all) {
+          const own = JSON.stringify(of.scope);
+          await of.remember({ id: 'm', content: own });
+          await of.setUserData('k', own);
+          await of.learn(own, own);
+        }
+
+        for (const of of all) {
+          const own = JSON.stringify(of.scope);
+          expect((await of.recent()).items.map(({ content }) => content)).toEqual([own]);
+          expect(await of.getUserData()).toEqual({ k: own });
+          const known = Object.keys(await of.getKnowledge());
+          expect(known.every((key) => JSON.parse(key).agent === of.scope.agent)).toBe(true);
+        }
+      });
+
       test('a cursor of one session shows nothing of another', async () => {
         await memory.remember([say('a'), say('b')]);
         const other = memoryOf('s2');

@@ -54,6 +54,8 @@ describe('a process that dies during a call on memory', () => {
   };
   const contentsOf = async () =>
     (await memoryOver(table.client).recent()).items.map(({ id, content }) => [id, content]);
+  const contentsOf100 = async () =>
+    (await memoryOver(table.client).recent({ limit: 100 })).items.map(({ id, content }) => [id, content]);
   const rows = async () =>
     (await table.rows()).filter(
       ({ pk, owner }) =>
@@ -203,6 +205,30 @@ describe('a process that dies during a call on memory', () => {
 
     expect(forgotten).toBe(true);
     expect(await contentsOf()).toEqual([['a', large]]);
+  });
+
+  test('while 30 % of all writes are throttled, sending again until it succeeds stores each message once', async () => {
+    let writes = 0;
+    const { client } = clientWithFate(table.client, (_index, command) =>
+      isWrite(command) && (randomBytesOf(1, `throttle ${writes++}`)[0] ?? 0) < 77
+        ? { applied: false, error: sdkError('ThrottlingException', 3) }
+        : 'pass',
+    );
+    const sent = Array.from({ length: 60 }, (_, index) => ({ id: `m${index}`, content: index }));
+    const stored = new Set<string>();
+
+    for (let attempt = 0; attempt < 20 && stored.size < 60; attempt++) {
+      const error: { throttled?: boolean; ids?: string[] } | undefined = await memoryOver(client)
+        .remember(sent)
+        .then(() => undefined)
+        .catch((caught) => caught);
+      if (error) expect(error).toMatchObject({ code: 'unavailable', throttled: true, retryable: true });
+      if (error?.ids || !error) for (const { id } of sent) if (!error?.ids?.includes(id)) stored.add(id);
+      const there = new Set((await contentsOf100()).map(([id]) => id));
+      for (const id of stored) expect(there).toContain(id);
+    }
+
+    expect(await contentsOf100()).toEqual(sent.map(({ id, content }) => [id, content]));
   });
 
   test('ten writers of one large message store it once, and leave no row of the others', async () => {
