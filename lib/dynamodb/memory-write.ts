@@ -7,8 +7,7 @@ import { deleteChunkRows, writeChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
 import { limboPlace, memoryPartition, recordKey, recordPlace } from './memory-keys.ts';
 import { getRecord } from './memory-read.ts';
-import { formatRecord, recordAttributes } from './memory-record.ts';
-import { ttlOf } from './snapshot-commit.ts';
+import { formatRecord, recordAttributes, recordTtl } from './memory-record.ts';
 import { stillAnnounced } from './snapshot-conditions.ts';
 import { type ChunkSet, formatChunkSet } from './snapshot-keys.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
@@ -62,7 +61,7 @@ async function storeChunked(table: SnapshotTable, write: RecordWrite): Promise<v
   const set: ChunkSet = { etag: table.newEtag(), count, announcedAt: table.clock().getTime() };
   await announce(table, write, formatChunkSet(set));
   try {
-    const ttl = record.expiresAt && ttlOf(record.expiresAt);
+    const ttl = record.expiresAt && recordTtl(record.expiresAt, table.clock());
     const owner = `${memoryPartition(scope)}/${kind}/${record.id}`;
     await writeChunkRows(table, set, { data, owner, ttl });
     await commit(table, write, set);
