@@ -1,8 +1,8 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { raceAttempts, snapshotMaxBytes } from '../defaults.ts';
+import { raceAttempts } from '../defaults.ts';
 import type { Appended, MemoryScope, RecordKind } from '../memory/memory-store.ts';
 import type { PlacedRecord } from '../memory/record-place.ts';
-import { TooLargeError, UnavailableError } from '../persistence/persistence-error.ts';
+import { UnavailableError } from '../persistence/persistence-error.ts';
 import { deleteChunkRows, writeChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
 import { limboPlace, memoryPartition, recordKey, recordPlace } from './memory-keys.ts';
@@ -32,8 +32,6 @@ export async function storeRecord(
   kind: RecordKind,
   record: PlacedRecord,
 ): Promise<Appended> {
-  if (record.dump.data.length > snapshotMaxBytes)
-    throw new TooLargeError(record.dump.data.length, snapshotMaxBytes);
   const write = { scope, kind, record };
   const inline = record.dump.data.length <= table.inlineMaxBytes;
   for (let attempt = 0; attempt < raceAttempts; attempt++) {

@@ -171,6 +171,11 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
           field: 'messages[1].id',
         });
         expect(await idsOf()).not.toContain('n1');
+        const reordered = [
+          { id: 'n2', content: { a: 1, b: 2 } },
+          { id: 'n2', content: { b: 2, a: 1 } },
+        ];
+        expect(await memory.remember(reordered)).toMatchObject([{ id: 'n2' }, { id: 'n2' }]);
       });
 
       test('by ten callers at once is stored once', async () => {

@@ -254,7 +254,9 @@ describe('a process that dies during a call on memory', () => {
     );
 
     await expect(memory.recent()).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(memory.remember({ id: 'a', content: large })).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(memory.remember({ id: 'a', content: large })).rejects.toMatchObject({
+      ...{ code: 'unavailable', retryable: false, ids: ['a'], cause: { code: 'corrupt' } },
+    });
     expect(await memory.forgetSessionRange(0, '2030-01-01T00:00:00Z')).toBe(1);
     expect((await memory.recent()).items).toEqual([]);
   });
