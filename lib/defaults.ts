@@ -35,3 +35,57 @@ export const ttlMaxSecs = 3_153_600_000;
 
 /** Instances of an agent are spread over this many partitions. Never change it for a table that holds data. */
 export const instanceShards = 8;
+
+/** Sessions of an agent are spread over this many partitions. Never change it for a table that holds data. */
+export const sessionShards = 16;
+
+/** Sessions read at a time by an iteration over all of them. */
+export const sessionPageSize = 100;
+
+/** A session's `meta` as JSON, in bytes. A list of sessions reads all of it. */
+export const sessionMetaMaxBytes = 32 * 1024;
+
+/** Messages in one call. */
+export const rememberMaxMessages = 100;
+
+/** Messages in a page of `recent`, unless asked otherwise, and at the most. */
+export const recentPageSize = 50;
+export const recentMaxPageSize = 1000;
+
+/** A message or capsule up to this size, packed, lives in its item. The item stands in the table and in its index. */
+export const recordInlineMaxBytes = 8 * 1024;
+
+/** A value of the user data or the knowledge, packed: it must fit into one item. */
+export const valueMaxBytes = 320 * 1024;
+
+/** Knowledge of an agent is spread over this many partitions. Never change it for a table that holds data. */
+export const knowledgeShards = 16;
+
+/** Items of memory written, read or deleted at the same time by one call. */
+export const memoryConcurrency = 16;
+
+/** How long a request of several messages is known as the same one when it is sent again. */
+export const requestKnownForSecs = 24 * 60 * 60;
+
+/** Entries that an agent's error log keeps. */
+export const maxErrors = 1000;
+
+/** Errors of an agent are spread over this many partitions. Never change it for a table that holds data. */
+export const errorShards = 8;
+
+/** An error is kept this long, however few there are. */
+export const errorRetentionSecs = 90 * 24 * 60 * 60;
+
+/** What is kept of an error's message and of its stack, in characters. */
+export const errorMessageMaxChars = 2_000;
+export const errorStackMaxChars = 8_000;
+
+/** One in so many recorded errors, by chance, also deletes what has rolled out of the log. Readers never see it, deleted or not. */
+export const errorTrimInterval = 32;
+
+/** Sessions that a run has under way at the same time, and the time that each one has, unless the agent says otherwise. */
+export const sessionConcurrency = 10;
+export const sessionTimeoutSecs = 60;
+
+/** Raw messages that one compaction summarises at the most. */
+export const compactionMaxMessages = 200;

@@ -10,7 +10,43 @@ export { defineAgent, InvalidDefinitionError } from './agents/define-agent.ts';
 export type { RetentionPolicy } from './agents/retention-policy.ts';
 export type { Clock } from './clock.ts';
 export { type DynamoDbStoreOptions, dynamoDbStore } from './dynamodb/dynamodb-store.ts';
+export { type DynamoDbStoresOptions, dynamoDbStores } from './dynamodb/dynamodb-stores.ts';
 export { DormouseError } from './errors.ts';
+export type { ChatOptions } from './lifecycle/chat-options.ts';
+export {
+  type CompactionOptions,
+  type CompactionResult,
+  type CompactionWindow,
+  compactMemory,
+  EmptySummaryError,
+  type Summarize,
+} from './lifecycle/compact-memory.ts';
+export { cancelled, failed, JobOutcomeError, JobTimeoutError } from './lifecycle/job-outcome.ts';
+export { jobError, jobOk } from './lifecycle/jobs.ts';
+export type { JobError, LifecycleJob } from './lifecycle/lifecycle-job.ts';
+export { pruneCapsules, pruneRawMemory, pruneSessions } from './lifecycle/prune.ts';
+export { ErrorLogUnavailableError, eachSessionJob, runSessionJob } from './lifecycle/run-session-job.ts';
+export type {
+  JobLogger,
+  SessionJobContext,
+  SessionJobHandler,
+  SessionJobOptions,
+} from './lifecycle/session-job.ts';
+export { compactionCutoff, compactStaleSessions, isStale } from './lifecycle/stale.ts';
+export type {
+  AgentMemory,
+  CapsulePage,
+  ExportedMemory,
+  MessagePage,
+  NewCapsule,
+  RecentQuery,
+} from './memory/agent-memory.ts';
+export { createMemory, type MemoryOptions } from './memory/create-memory.ts';
+export * from './memory/memory-error.ts';
+export type * from './memory/memory-store.ts';
+export type { Capsule, Message, NewMessage } from './memory/message.ts';
+export { DEFAULT_RETENTION, selectPolicy } from './memory/retention.ts';
+export type { Timestamp } from './memory/timestamp.ts';
 export { fileStore } from './persistence/file-store.ts';
 export { type ForgetOptions, type ForgetResult, forget } from './persistence/forget.ts';
 export {
@@ -32,3 +68,10 @@ export { InvalidScheduleError, type ScheduleField } from './schedules/invalid-sc
 export { nextFireTimes } from './schedules/next-fire-times.ts';
 export { type ScheduleDescriptor, scheduleDescriptor } from './schedules/schedule-descriptor.ts';
 export { type EventBridgeSchedule, toEventBridge } from './schedules/to-event-bridge.ts';
+export type { AgentRuntime, Paging } from './sessions/agent-runtime.ts';
+export type { Counters } from './sessions/counters.ts';
+export { createRuntime, type RuntimeOptions, type RuntimeStores } from './sessions/create-runtime.ts';
+export type * from './sessions/error-log.ts';
+export { inMemoryStores } from './sessions/in-memory-stores.ts';
+export type { Identity, Session } from './sessions/session.ts';
+export type * from './sessions/session-store.ts';

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { SessionJobHandler } from '../lifecycle/session-job.ts';
 import type { ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
 import type { RetentionPolicy } from './retention-policy.ts';
 
@@ -26,8 +27,7 @@ export interface AgentDefinition {
 }
 
 /** Runs once per session. Its value is the job's result. */
-// biome-ignore lint/suspicious/noExplicitAny: the session and context types arrive with the lifecycle engine
-export type ActionHandler = (session: any, context: any) => unknown;
+export type ActionHandler = SessionJobHandler;
 
 export interface AgentLimits {
   readonly sessionTimeoutSecs?: number | undefined;

@@ -97,7 +97,7 @@ function parseStored(item: Item): StoredSnapshot | undefined {
   };
 }
 
-function parseInfo(info: Item): Omit<SnapshotInfo, 'etag' | 'version'> {
+export function parseInfo(info: Item): Omit<SnapshotInfo, 'etag' | 'version'> {
   if (info.v?.N !== headVersion)
     throw new CorruptError(`the head item has an unknown format version ${info.v?.N}`);
   const expiresAt = whole(info, 'expiresAt');

@@ -8,6 +8,8 @@ export interface TableDescriptor {
   readonly ttl: string;
   /** The environment variable that carries the table's name. */
   readonly env: string;
+  /** A second order of the items of a partition, with all their attributes. It can only be made with the table. */
+  readonly localIndex?: { readonly name: string; readonly sortKey: string };
 }
 
 export const snapshotsTable: TableDescriptor = {
@@ -19,3 +21,24 @@ export const snapshotsTable: TableDescriptor = {
 };
 
 export const tables: readonly TableDescriptor[] = [snapshotsTable];
+
+/** Sessions, and what agents remember of them. */
+export const sessionsTable: TableDescriptor = {
+  id: 'Sessions',
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  ttl: 'ttl',
+  env: 'DORMOUSE_SESSIONS_TABLE',
+  localIndex: { name: 'byPlace', sortKey: 'place' },
+};
+
+export const errorsTable: TableDescriptor = {
+  id: 'Errors',
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  ttl: 'ttl',
+  env: 'DORMOUSE_ERRORS_TABLE',
+};
+
+/** The tables that sessions, memory and the error log need. */
+export const memoryTables: readonly TableDescriptor[] = [sessionsTable, errorsTable];

@@ -1,6 +1,6 @@
 import { type AttributeValue, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { openEmbeddedDynamoDb } from '../../infra/local/embedded-dynamodb.ts';
-import { snapshotsTable } from '../../lib/dynamodb/tables.ts';
+import { snapshotsTable, type TableDescriptor } from '../../lib/dynamodb/tables.ts';
 
 export interface EmbeddedTable {
   readonly client: DynamoDBClient;
@@ -10,10 +10,10 @@ export interface EmbeddedTable {
   close(): Promise<void>;
 }
 
-/** The snapshots table in a DynamoDB of this test file's own, in memory. */
-export async function embeddedTable(): Promise<EmbeddedTable> {
-  const { client, tableName: nameOf, close } = await openEmbeddedDynamoDb(undefined);
-  const tableName = nameOf(snapshotsTable);
+/** One table, that of the snapshots unless asked otherwise, in a DynamoDB of this test file's own, in memory. */
+export async function embeddedTable(table: TableDescriptor = snapshotsTable): Promise<EmbeddedTable> {
+  const { client, tableName: nameOf, close } = await openEmbeddedDynamoDb(undefined, [table]);
+  const tableName = nameOf(table);
   const rows = async () => {
     const items: Record<string, AttributeValue>[] = [];
     let ExclusiveStartKey: Record<string, AttributeValue> | undefined;

@@ -1,0 +1,75 @@
+import type { StoredRecord } from '../memory/memory-store.ts';
+import type { PlacedRecord } from '../memory/record-place.ts';
+import { isLive } from '../persistence/expiry.ts';
+import { CorruptError } from '../persistence/persistence-error.ts';
+import { timeOf } from './memory-keys.ts';
+import { ttlOf } from './snapshot-commit.ts';
+import { formatInfo, type Item, parseHead, parseInfo } from './snapshot-head.ts';
+import { type ChunkSet, formatChunkSet } from './snapshot-keys.ts';
+
+/** The item of a message or a capsule. */
+export interface RecordRow {
+  readonly sk: string;
+  readonly id: string;
+  /** Its place in the index, limbo included. */
+  readonly place: string;
+  readonly body: Uint8Array | undefined;
+  readonly chunks: ChunkSet | undefined;
+  /** Chunk sets whose rows may exist, those that may still be committed and those that can not. */
+  readonly sets: readonly string[];
+  readonly dead: readonly string[];
+  readonly expiresAt: Date | undefined;
+  /** The record without its data. Throws `CorruptError`. */
+  info(): Omit<StoredRecord, 'dump'> & { readonly dump: Omit<StoredRecord['dump'], 'data'> };
+}
+
+/** Attributes that make a record; one in limbo has none of them but `place`. */
+export const recordAttributes = ['place', 'info', 'ttl', 'body', 'chunks'] as const;
+
+/** What is read of a record that is to be removed. */
+export const removalAttributes = ['sk', 'place', 'info', 'chunks', 'sets', 'dead'] as const;
+
+/** `storedAt` is when it is written, which the record's own time need not be anywhere near. */
+export function formatRecord(
+  { dump, expiresAt }: PlacedRecord,
+  { place, set, storedAt }: { place: string; set: ChunkSet | undefined; storedAt: Date },
+): Item {
+  return {
+    place: { S: place },
+    info: formatInfo(dump, storedAt, expiresAt),
+    ...(expiresAt && { ttl: { N: String(recordTtl(expiresAt, storedAt)) } }),
+    ...(set === undefined ? { body: { B: dump.data } } : { chunks: { S: formatChunkSet(set) } }),
+  };
+}
+
+/** Not in the past: DynamoDB never deletes what expired years ago, as an imported message may have. */
+export function recordTtl(expiresAt: Date, now: Date): number {
+  return ttlOf(expiresAt > now ? expiresAt : now);
+}
+
+export function parseRecord(item: Item): RecordRow {
+  const { body, chunks, sets, dead, checksum } = parseHead(item);
+  const info = item.info?.M ?? {};
+  const sk = item.sk?.S ?? '';
+  const expiresAt = info.expiresAt?.N === undefined ? undefined : new Date(Number(info.expiresAt.N));
+  const id = sk.slice(sk.indexOf('/') + 1);
+  const place = item.place?.S ?? '';
+  return {
+    ...{ sk, id, place, body, chunks, sets, dead, expiresAt },
+    info: () => {
+      const { format, contentType, encoding, bytes } = parseInfo(info);
+      return { id, at: timeOf(place), expiresAt, dump: { format, contentType, encoding, bytes, checksum } };
+    },
+  };
+}
+
+/** What a reader may see: a record that is in place and has not expired. */
+export function isVisible(row: RecordRow, now: Date): boolean {
+  return !row.place.startsWith('limbo/') && isLive(row, now);
+}
+
+export function withData(row: RecordRow, data: Uint8Array | undefined): StoredRecord {
+  const record = row.info();
+  if (data === undefined) throw new CorruptError(`the stored record ${row.id} has no data`);
+  return { ...record, dump: { ...record.dump, data } };
+}

@@ -1,0 +1,137 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { raceAttempts } from '../defaults.ts';
+import type { Appended, MemoryScope, RecordKind } from '../memory/memory-store.ts';
+import type { PlacedRecord } from '../memory/record-place.ts';
+import { UnavailableError } from '../persistence/persistence-error.ts';
+import { deleteChunkRows, writeChunkRows } from './chunk-rows.ts';
+import { ExpressionParts } from './expression.ts';
+import { limboPlace, memoryPartition, recordKey, recordPlace } from './memory-keys.ts';
+import { getRecord } from './memory-read.ts';
+import { formatRecord, recordAttributes, recordTtl } from './memory-record.ts';
+import { stillAnnounced } from './snapshot-conditions.ts';
+import { type ChunkSet, formatChunkSet } from './snapshot-keys.ts';
+import type { SnapshotTable } from './snapshot-table.ts';
+import { isConditionFailure, wasRetried } from './translate-error.ts';
+
+interface RecordWrite {
+  readonly scope: MemoryScope;
+  readonly kind: RecordKind;
+  readonly record: PlacedRecord;
+}
+
+/**
+ * Stores a record unless one is stored under its id; which of two writers was first, DynamoDB decides.
+ * A small one: one conditional update.
+ * A large one: 1. announce the chunk set in the record's item, which is in limbo, 2. write the chunk rows, 3. put the
+ * item in place with one conditional update. A crash before 3 leaves an item in limbo that names its rows: writers of
+ * the same id pass over it, and whoever forgets something of the session later removes it.
+ */
+export async function storeRecord(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  kind: RecordKind,
+  record: PlacedRecord,
+): Promise<Appended> {
+  const write = { scope, kind, record };
+  const inline = record.dump.data.length <= table.inlineMaxBytes;
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    try {
+      await (inline ? commit(table, write, undefined) : storeChunked(table, write));
+      return { record, created: true };
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+      const stored = await getRecord(table, scope, kind, record.id);
+      // After a retry of the SDK the record that is there may be this very one. No other has its place.
+      if (stored !== undefined)
+        return {
+          record: stored.record,
+          created: stored.place === recordPlace(kind, record.place) && wasRetried(error),
+        };
+    }
+  }
+  throw new UnavailableError(`others stored and removed the record ${record.id}, again and again`);
+}
+
+async function storeChunked(table: SnapshotTable, write: RecordWrite): Promise<void> {
+  const { scope, kind, record } = write;
+  const { data } = record.dump;
+  const count = Math.ceil(data.length / table.chunkMaxBytes);
+  const set: ChunkSet = { etag: table.newEtag(), count, announcedAt: table.clock().getTime() };
+  await announce(table, write, formatChunkSet(set));
+  try {
+    const ttl = record.expiresAt && recordTtl(record.expiresAt, table.clock());
+    const owner = `${memoryPartition(scope)}/${kind}/${record.id}`;
+    await writeChunkRows(table, set, { data, owner, ttl });
+    await commit(table, write, set);
+  } catch (error) {
+    // Whether the commit took effect is known only when DynamoDB refused it. Otherwise the rows stay, named in the item.
+    if (isConditionFailure(error) && !wasRetried(error)) await withdraw(table, write, set);
+    throw error;
+  }
+}
+
+async function announce(table: SnapshotTable, { scope, kind, record }: RecordWrite, set: string) {
+  const parts = new ExpressionParts();
+  const limbo = parts.value({ S: limboPlace(table.clock().getTime()) });
+  await table.client.send(
+    new UpdateItemCommand({
+      TableName: table.tableName,
+      Key: recordKey(scope, kind, record.id),
+      UpdateExpression: `SET place = if_not_exists(place, ${limbo}) ADD ${parts.name('sets')} ${parts.value({ SS: [set] })}`,
+      ConditionExpression: notStored(table.clock(), parts),
+      ...parts.attributes,
+    }),
+  );
+}
+
+async function commit(table: SnapshotTable, write: RecordWrite, set: ChunkSet | undefined): Promise<void> {
+  const { scope, kind, record } = write;
+  const parts = new ExpressionParts();
+  const attributes = formatRecord(record, {
+    place: recordPlace(kind, record.place),
+    set,
+    storedAt: table.clock(),
+  });
+  const assign = Object.entries(attributes).map(
+    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
+  );
+  const remove = recordAttributes.filter((name) => !(name in attributes)).map((name) => parts.name(name));
+  const conditions = [`(${notStored(table.clock(), parts)})`];
+  if (set !== undefined) conditions.push(stillAnnounced(parts.value({ S: formatChunkSet(set) }), parts));
+  await table.client.send(
+    new UpdateItemCommand({
+      TableName: table.tableName,
+      Key: recordKey(scope, kind, record.id),
+      UpdateExpression: `SET ${assign.join(', ')} REMOVE ${remove.join(', ')}`,
+      ConditionExpression: conditions.join(' AND '),
+      ...parts.attributes,
+    }),
+  );
+}
+
+/** No reader sees a record under this id: there is none, it is in limbo, or it has expired. */
+function notStored(now: Date, parts: ExpressionParts): string {
+  const limbo = parts.value({ S: 'limbo/' });
+  const time = parts.value({ N: String(now.getTime()) });
+  return `attribute_not_exists(place) OR begins_with(place, ${limbo}) OR info.expiresAt <= ${time}`;
+}
+
+/** Somebody else stored the record first: what this writer wrote of it is superfluous. */
+async function withdraw(table: SnapshotTable, { scope, kind, record }: RecordWrite, set: ChunkSet) {
+  try {
+    await deleteChunkRows(table, [set]);
+    const parts = new ExpressionParts();
+    const own = parts.value({ SS: [formatChunkSet(set)] });
+    await table.client.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: recordKey(scope, kind, record.id),
+        UpdateExpression: `DELETE ${parts.name('sets')} ${own}`,
+        ConditionExpression: `attribute_exists(place)`,
+        ...parts.attributes,
+      }),
+    );
+  } catch {
+    // The rows stay named in the item, for whoever forgets the record.
+  }
+}

@@ -1,0 +1,171 @@
+import { pMapIterable } from 'p-map';
+import { sessionConcurrency, sessionTimeoutSecs } from '../defaults.ts';
+import { DormouseError } from '../errors.ts';
+import { InvalidInputError } from '../memory/memory-error.ts';
+import type { AgentRuntime } from '../sessions/agent-runtime.ts';
+import { checkName } from '../sessions/names.ts';
+import type { Session } from '../sessions/session.ts';
+import { errorIn, JobTimeoutError } from './job-outcome.ts';
+import { failedJob, jobOk, recordFailure } from './jobs.ts';
+import type { LifecycleJob } from './lifecycle-job.ts';
+import type { JobLogger, SessionJobHandler, SessionJobOptions } from './session-job.ts';
+
+/** Every session had its turn, but failures could not be written to the error log. `jobs` has them. */
+export class ErrorLogUnavailableError extends DormouseError {
+  readonly code = 'error_log_unavailable';
+  readonly unrecorded: number;
+  /** All jobs of the run; empty where they were handed out one by one. */
+  readonly jobs: readonly LifecycleJob[];
+
+  constructor(unrecorded: number, cause: unknown, jobs: readonly LifecycleJob[] = []) {
+    super(`${unrecorded} failures could not be written to the error log`, { cause });
+    this.unrecorded = unrecorded;
+    this.jobs = jobs;
+  }
+}
+
+/**
+ * Runs a handler for every registered session and resolves one job each, in the order of the sessions. Several sessions
+ * are under way at a time (10), each with a time limit of its own (60 s), after which its `signal` is aborted and the
+ * run goes on without it. A handler that throws, rejects, returns an error result or takes too long is a failed job in
+ * the error log; nothing of it reaches the others. Only code that never yields the thread cannot be cut off.
+ *
+ * Rejects when the sessions cannot be read, and `ErrorLogUnavailableError`, at the end, when failures could not be
+ * recorded.
+ *
+ * @example
+ * const jobs = await runSessionJob(runtime, 'greet', async (session, { signal }) => greet(session.id, { signal }));
+ * const broken = jobs.filter(({ ok }) => !ok);
+ */
+export async function runSessionJob(
+  runtime: AgentRuntime,
+  action: string,
+  handler: SessionJobHandler,
+  options: SessionJobOptions = {},
+): Promise<LifecycleJob[]> {
+  const jobs: LifecycleJob[] = [];
+  try {
+    for await (const job of eachSessionJob(runtime, action, handler, options)) jobs.push(job);
+    return jobs;
+  } catch (error) {
+    if (!(error instanceof ErrorLogUnavailableError)) throw error;
+    throw new ErrorLogUnavailableError(error.unrecorded, error.cause, jobs);
+  }
+}
+
+/**
+ * As `runSessionJob`, handing out each job as it comes, so that no run is too long to hold.
+ *
+ * @example
+ * for await (const job of eachSessionJob(runtime, 'greet', greet)) console.log(job.sessionId, job.ok);
+ */
+export async function* eachSessionJob(
+  runtime: AgentRuntime,
+  action: string,
+  handler: SessionJobHandler,
+  options: SessionJobOptions = {},
+): AsyncGenerator<LifecycleJob, void, undefined> {
+  const run = resolve(runtime, action, handler, options);
+  const sessions = options.sessions ?? runtime.listRegisteredSessions();
+  const unrecorded: unknown[] = [];
+  const jobs = pMapIterable(
+    untilAborted(sessions, run.signal),
+    async (session) => {
+      // It may have been read just before the run was called off.
+      if (run.signal?.aborted) return undefined;
+      try {
+        return jobOk(session.id, action, await runHandler(run, session));
+      } catch (thrown) {
+        await recordFailure(runtime, session.id, action, thrown, run.runId).catch((error: unknown) => {
+          unrecorded.push(error);
+          run.logger.error('a failure could not be written to the error log', {
+            sessionId: session.id,
+            action,
+          });
+        });
+        return failedJob(session.id, action, thrown);
+      }
+    },
+    // A session that takes all of its time holds back the jobs after it, not their work.
+    { concurrency: run.concurrency, backpressure: run.concurrency * 10 },
+  );
+  for await (const job of jobs) if (job !== undefined) yield job;
+  if (unrecorded.length > 0) throw new ErrorLogUnavailableError(unrecorded.length, unrecorded[0]);
+}
+
+interface Run {
+  readonly runtime: AgentRuntime;
+  readonly action: string;
+  readonly handler: SessionJobHandler;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly runId: string;
+  readonly now: Date;
+  readonly signal: AbortSignal | undefined;
+  readonly logger: JobLogger;
+}
+
+const silent: JobLogger = { info() {}, warn() {}, error() {} };
+
+function resolve(
+  runtime: AgentRuntime,
+  action: string,
+  handler: SessionJobHandler,
+  options: SessionJobOptions,
+): Run {
+  const { concurrency = sessionConcurrency, timeoutSecs = sessionTimeoutSecs } = options;
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new InvalidInputError('concurrency', 'must be a whole number above 0');
+  // Timers beyond 2^31 ms fire at once.
+  if (!(timeoutSecs > 0 && timeoutSecs < 2_000_000))
+    throw new InvalidInputError('timeoutSecs', 'must be a number above 0 and below 2,000,000');
+  return {
+    ...{ runtime, handler, concurrency },
+    action: checkName('action', action),
+    timeoutMs: timeoutSecs * 1000,
+    runId: options.runId ?? runtime.newId(),
+    now: options.now ?? runtime.now(),
+    signal: options.signal,
+    logger: options.logger ?? silent,
+  };
+}
+
+/** The handler's value; throws what it threw, what its value says went wrong, or that it took too long. */
+async function runHandler(run: Run, session: Session): Promise<unknown> {
+  const { runtime, action, handler, runId, now, logger, timeoutMs } = run;
+  const ended = new AbortController();
+  const signal = run.signal ? AbortSignal.any([run.signal, ended.signal]) : ended.signal;
+  const context = {
+    ...{ action, runtime, runId, now, signal, logger },
+    memory: (identity?: Parameters<AgentRuntime['memory']>[1]) => runtime.memory(session, identity),
+    idempotencyKey: JSON.stringify([runId, session.id]),
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new JobTimeoutError(timeoutMs);
+      ended.abort(error);
+      reject(error);
+    }, timeoutMs);
+  });
+  try {
+    // Called in a promise, so that a handler that throws at once is like one that rejects.
+    const returned = await Promise.race([Promise.resolve().then(() => handler(session, context)), timedOut]);
+    const error = errorIn(returned);
+    if (error !== undefined) throw error;
+    return returned;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* untilAborted(
+  sessions: Iterable<Session> | AsyncIterable<Session>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Session, void, undefined> {
+  if (signal?.aborted) return;
+  for await (const session of sessions) {
+    yield session;
+    if (signal?.aborted) return;
+  }
+}

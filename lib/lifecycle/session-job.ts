@@ -1,0 +1,41 @@
+import type { AgentMemory } from '../memory/agent-memory.ts';
+import type { AgentRuntime } from '../sessions/agent-runtime.ts';
+import type { Identity, Session } from '../sessions/session.ts';
+
+/** Where a handler writes what an operator may want to read. */
+export interface JobLogger {
+  info(message: string, details?: Record<string, unknown>): void;
+  warn(message: string, details?: Record<string, unknown>): void;
+  error(message: string, details?: Record<string, unknown>): void;
+}
+
+export interface SessionJobContext {
+  readonly action: string;
+  readonly runtime: AgentRuntime;
+  /** The memory of this session, as the identity sees it. */
+  memory(identity?: Identity): AgentMemory;
+  readonly runId: string;
+  /** The same for every attempt at this session in this run, and for nothing else. */
+  readonly idempotencyKey: string;
+  /** When the run began. */
+  readonly now: Date;
+  /** Aborted when the session's time is up, or the run is called off. Hand it to whatever takes long. */
+  readonly signal: AbortSignal;
+  readonly logger: JobLogger;
+}
+
+/** Runs once per session. Its value is the job's result. */
+export type SessionJobHandler = (session: Session, context: SessionJobContext) => unknown;
+
+export interface SessionJobOptions {
+  /** Which sessions, in which order; all registered ones unless given. */
+  readonly sessions?: Iterable<Session> | AsyncIterable<Session> | undefined;
+  readonly concurrency?: number | undefined;
+  readonly timeoutSecs?: number | undefined;
+  /** Without it, one is made. The same one for a run that goes on after a crash. */
+  readonly runId?: string | undefined;
+  readonly now?: Date | undefined;
+  /** Once aborted, no further session is begun, and those under way are told. */
+  readonly signal?: AbortSignal | undefined;
+  readonly logger?: JobLogger | undefined;
+}

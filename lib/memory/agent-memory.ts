@@ -1,0 +1,117 @@
+import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import type { Clock } from '../clock.ts';
+import type { Identity } from '../sessions/session.ts';
+import type { MemoryScope, MemoryStore } from './memory-store.ts';
+import type { Capsule, Message, NewMessage } from './message.ts';
+import type { Timestamp } from './timestamp.ts';
+
+export interface RecentQuery {
+  /** The first moment, inclusive. Not together with `hours`. */
+  readonly since?: Timestamp | undefined;
+  /** The last moment, inclusive. */
+  readonly until?: Timestamp | undefined;
+  /** Only messages of the last so many hours; a fraction is fine. */
+  readonly hours?: number | undefined;
+  /** Messages per page: 1 to 1000, 50 unless given. */
+  readonly limit?: number | undefined;
+  /** `asc`, oldest first, unless given. */
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface MessagePage {
+  readonly items: readonly Message[];
+  /** Hand it back as `after` for the next page; absent on the last one. */
+  readonly next?: string | undefined;
+}
+
+export interface NewCapsule {
+  /** Names the capsule; without it, one is made. A capsule never changes: the same id with other content is refused. */
+  readonly id?: string | undefined;
+  readonly summary: unknown;
+  readonly from: string;
+  readonly to: string;
+  readonly messageCount: number;
+  readonly messageIds: readonly string[];
+  readonly sourceIds: readonly string[];
+  readonly previousId: string | null;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface CapsulePage {
+  readonly items: readonly Capsule[];
+  readonly next?: string | undefined;
+}
+
+/** Everything an agent remembers of a session, and what it knows. Plain data; JSON carries it if JSON carries the contents. */
+export interface ExportedMemory {
+  readonly agent: string;
+  readonly session: string;
+  readonly exportedAt: string;
+  readonly policy: string;
+  readonly messages: readonly Message[];
+  readonly capsules: readonly Capsule[];
+  /** By identity, then by key. */
+  readonly users: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly knowledge: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What an agent remembers of one session, of the identity in it, and what it knows. Made by `createMemory`.
+ *
+ * Every call rejects with a `DormouseError`: `invalid_input` (names the field), `forbidden_by_policy` (all that export
+ * or forget, where the policy does not allow it), `unavailable` (the store failed), `corrupt` (what is stored cannot be
+ * read).
+ */
+export interface AgentMemory {
+  readonly scope: MemoryScope;
+  readonly identity: Identity | undefined;
+  readonly policy: RetentionPolicy;
+  readonly store: MemoryStore;
+  readonly clock: Clock;
+
+  /**
+   * Stores one message, or up to 100 in their order, and resolves what is stored, in the order given. A message sent
+   * again under its id is the same message: it keeps its place and its first timestamp. Rejects `id_conflict` when
+   * another content or sender is stored under an id (the other messages of the call are stored), and `unavailable`
+   * with the ids that are not stored: sending the same call again completes it.
+   */
+  remember(messages: NewMessage | readonly NewMessage[]): Promise<Message[]>;
+  /** One page of messages, by timestamp, then by arrival. */
+  recent(query?: RecentQuery): Promise<MessagePage>;
+  /** Removes all that belongs to the session: messages, capsules, data of its users. Resolves how many messages. */
+  forgetSession(): Promise<number>;
+  /** Removes the messages from `start` to `end`, both inclusive. Resolves how many. */
+  forgetSessionRange(start: Timestamp, end: Timestamp): Promise<number>;
+  /** Removes the messages for which the predicate holds. Resolves how many. */
+  forgetSessionWhere(predicate: (message: Message) => boolean | Promise<boolean>): Promise<number>;
+  /**
+   * Removes the messages whose `source` is this id, or an object with it, and every capsule that was made with one of
+   * them. Resolves how many of both.
+   */
+  forgetBySourceId(sourceId: string): Promise<number>;
+
+  /** What is kept of the identity in this session. */
+  getUserData(): Promise<Record<string, unknown>>;
+  /** Sets one key; the others stay. */
+  setUserData(key: string, value: unknown): Promise<void>;
+  /** Resolves false when the key was not set. */
+  forgetUserKey(key: string): Promise<boolean>;
+
+  /** Keeps a piece of knowledge for the agent, in all of its sessions. */
+  learn(key: string, value: unknown): Promise<void>;
+  getKnowledge(): Promise<Record<string, unknown>>;
+  /** Resolves false when the key was not known. */
+  forgetKbKey(key: string): Promise<boolean>;
+
+  exportMemory(): Promise<ExportedMemory>;
+
+  /** A capsule of these messages, with its provenance, ready to be stored; it builds on `previous` where given. */
+  capsuleFromWindow(window: readonly Message[], summary: unknown, previous?: Capsule): NewCapsule;
+  /** Stores a capsule; the same one again is the same one. Rejects `id_conflict` when another is stored under its id. */
+  storeCapsule(capsule: NewCapsule): Promise<Capsule>;
+  getCapsule(id: string): Promise<Capsule | undefined>;
+  /** One page, in the order in which they were made, unless asked for the newest first. */
+  listCapsules(query?: Pick<RecentQuery, 'limit' | 'order' | 'after'>): Promise<CapsulePage>;
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { checkName } from '../sessions/names.ts';
+import type { Identity } from '../sessions/session.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
+import type { AgentMemory } from './agent-memory.ts';
+import { capsuleFromWindow, getCapsule, listCapsules, storeCapsule } from './capsules.ts';
+import { exportMemory } from './export-memory.ts';
+import { forgetSource, forgetWhere } from './forget-selected.ts';
+import type { MemoryContext } from './memory-context.ts';
+import { ForbiddenByPolicyError, InvalidInputError, SessionNotFoundError } from './memory-error.ts';
+import type { MemoryStore, ValueScope } from './memory-store.ts';
+import { checkIdentity, unpackMessage } from './message-codec.ts';
+import { setValue, valuesOf } from './named-values.ts';
+import { checkRecent } from './paging.ts';
+import { rememberMessages } from './remember.ts';
+import { DEFAULT_RETENTION } from './retention.ts';
+import { parseTimestamp } from './timestamp.ts';
+
+export interface MemoryOptions {
+  readonly stores: {
+    readonly memory: MemoryStore;
+    /** With it, `remember` marks the session as active, and rejects `session_not_found` when it is not registered. */
+    readonly sessions?: SessionStore | undefined;
+  };
+  /** `DEFAULT_RETENTION` unless given. */
+  readonly policy?: RetentionPolicy | undefined;
+  readonly clock?: Clock | undefined;
+  readonly newId?: (() => string) | undefined;
+}
+
+/**
+ * The memory of an agent in a session, as a participant sees it.
+ *
+ * @param session a session, or its id
+ * @param identity whose user data it is, and who sends what has no other sender; undefined where neither is needed
+ * @throws InvalidInputError naming the argument
+ * @example
+ * const memory = createMemory('support', 'chat-7', { id: 'ann' }, { stores: inMemoryStores() });
+ * await memory.remember({ id: 'm1', content: 'hello' });
+ * const { items } = await memory.recent({ hours: 24 }); // [{ id: 'm1', content: 'hello', sender: { id: 'ann' }, … }]
+ */
+export function createMemory(
+  agentName: string,
+  session: string | { readonly id: string },
+  identity: Identity | undefined,
+  options: MemoryOptions,
+): AgentMemory {
+  const context: MemoryContext = {
+    store: options.stores.memory,
+    scope: {
+      agent: checkName('agentName', agentName),
+      session: checkName('session', typeof session === 'string' ? session : session?.id),
+    },
+    identity: identity === undefined ? undefined : checkIdentity(identity, 'identity'),
+    policy: options.policy ?? DEFAULT_RETENTION,
+    clock: options.clock ?? systemClock,
+    newId: options.newId ?? randomUUID,
+  };
+  const { store, scope, policy, clock } = context;
+  const knowledge: ValueScope = { kind: 'knowledge', agent: scope.agent };
+  const user = (): ValueScope => {
+    if (context.identity === undefined) throw new InvalidInputError('identity', 'this memory has none');
+    return { kind: 'user', ...scope, identity: context.identity.id };
+  };
+  const forgetting = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!policy.forgetAllowed) throw new ForbiddenByPolicyError(policy.name, 'forgetting');
+    return work();
+  };
+  const mustBeRegistered = async () => {
+    const registered = await options.stores.sessions?.touch(scope.agent, scope.session, clock());
+    if (registered === false) throw new SessionNotFoundError(scope.session);
+  };
+
+  return {
+    ...{ scope, identity: context.identity, policy, store, clock },
+    remember: (messages) =>
+      rememberMessages(context, isList(messages) ? messages : [messages], mustBeRegistered),
+    async recent(query = {}) {
+      const { items, next } = await store.list(scope, 'message', checkRecent(query, clock()));
+      return { items: await Promise.all(items.map(unpackMessage)), next };
+    },
+    forgetSession: () => forgetting(() => store.forgetScope(scope)),
+    forgetSessionRange: (start, end) =>
+      forgetting(async () => {
+        const range = { from: parseTimestamp(start, 'start'), to: parseTimestamp(end, 'end') };
+        return store.forgetRange(scope, 'message', range);
+      }),
+    forgetSessionWhere: (predicate) => forgetting(() => forgetWhere(context, predicate)),
+    forgetBySourceId: (id) => forgetting(async () => forgetSource(context, checkName('sourceId', id))),
+
+    getUserData: async () => valuesOf(store, user()),
+    setUserData: async (key, value) => setValue(store, user(), key, value),
+    forgetUserKey: (key) => forgetting(async () => store.forgetValue(user(), checkName('key', key))),
+
+    learn: (key, value) => setValue(store, knowledge, key, value),
+    getKnowledge: () => valuesOf(store, knowledge),
+    forgetKbKey: (key) => forgetting(async () => store.forgetValue(knowledge, checkName('key', key))),
+
+    async exportMemory() {
+      if (!policy.exportAllowed) throw new ForbiddenByPolicyError(policy.name, 'export');
+      return exportMemory(context);
+    },
+
+    capsuleFromWindow,
+    storeCapsule: (capsule) => storeCapsule(context, capsule),
+    getCapsule: (id) => getCapsule(context, id),
+    listCapsules: async (query = {}) => listCapsules(context, query),
+  };
+}
+
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,14 @@
+import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import type { Clock } from '../clock.ts';
+import type { Identity } from '../sessions/session.ts';
+import type { MemoryScope, MemoryStore } from './memory-store.ts';
+
+/** What every function of a memory needs, resolved once. */
+export interface MemoryContext {
+  readonly store: MemoryStore;
+  readonly scope: MemoryScope;
+  readonly identity: Identity | undefined;
+  readonly policy: RetentionPolicy;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}

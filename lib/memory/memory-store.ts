@@ -1,0 +1,99 @@
+import type { Dump } from '../persistence/snapshot-store.ts';
+
+/** Whose memory: one session of one agent. */
+export interface MemoryScope {
+  readonly agent: string;
+  readonly session: string;
+}
+
+/** What lies in a session in order of time: raw messages, and the capsules made of them. */
+export type RecordKind = 'message' | 'capsule';
+
+export interface NewRecord {
+  readonly id: string;
+  /** Epoch milliseconds; without it, the time at which the request was first received. */
+  readonly at: number | undefined;
+  readonly dump: Dump;
+}
+
+export interface AppendRequest {
+  /** In the order in which they arrive; no id twice. */
+  readonly records: readonly NewRecord[];
+  readonly receivedAt: number;
+  /** Records expire this long after their own time. `undefined`: never. */
+  readonly retentionSecs: number | undefined;
+  /** Names the request when it may be sent again, so that its records then get the places they got at first. */
+  readonly requestId: string | undefined;
+}
+
+export interface StoredRecord {
+  readonly id: string;
+  readonly at: number;
+  readonly expiresAt: Date | undefined;
+  readonly dump: Dump;
+}
+
+export interface Appended {
+  /** What is stored under the id now. */
+  readonly record: StoredRecord;
+  /** False when something was stored under the id before: that is what `record` is, and it keeps its place. */
+  readonly created: boolean;
+}
+
+/** Bounds are epoch milliseconds and inclusive. */
+export interface TimeRange {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+export interface RecordQuery extends TimeRange {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  /** The `next` of another page of the same records, in either order. */
+  readonly after?: string | undefined;
+}
+
+export interface RecordPage {
+  readonly items: readonly StoredRecord[];
+  /** Hand it back as `after` for the next page; absent on the last one. */
+  readonly next?: string | undefined;
+}
+
+/** Where named values lie: the data of a user in a session, or the knowledge of an agent. */
+export type ValueScope =
+  | { readonly kind: 'user'; readonly agent: string; readonly session: string; readonly identity: string }
+  | { readonly kind: 'knowledge'; readonly agent: string };
+
+export interface NamedValue {
+  readonly key: string;
+  readonly dump: Dump;
+}
+
+/**
+ * Where memory goes. The order of records is total and stable: by time, then by arrival. A record is stored under its
+ * id once; it never changes, and two scopes share nothing. Expired records are absent in every respect.
+ * Failures reject `UnavailableError`; stored bytes that cannot be read, `CorruptError`.
+ */
+export interface MemoryStore {
+  /**
+   * Stores what is not stored yet under its id. Rejects `NotStoredError` naming what could not be stored; sending the
+   * same request again then stores the rest, in the places they would have had.
+   */
+  append(scope: MemoryScope, kind: RecordKind, request: AppendRequest): Promise<readonly Appended[]>;
+  get(scope: MemoryScope, kind: RecordKind, id: string): Promise<StoredRecord | undefined>;
+  list(scope: MemoryScope, kind: RecordKind, query: RecordQuery): Promise<RecordPage>;
+  /** Resolves how many live records this call removed. */
+  forgetRange(scope: MemoryScope, kind: RecordKind, range: TimeRange): Promise<number>;
+  forgetIds(scope: MemoryScope, kind: RecordKind, ids: readonly string[]): Promise<number>;
+  /** Removes all that belongs to the session: messages, capsules, data of its users. Resolves how many live messages. */
+  forgetScope(scope: MemoryScope): Promise<number>;
+
+  /** Replaces what was stored under the key. */
+  putValue(scope: ValueScope, key: string, dump: Dump): Promise<void>;
+  /** In key order. */
+  listValues(scope: ValueScope): Promise<readonly NamedValue[]>;
+  /** Resolves false when nothing was stored under the key. */
+  forgetValue(scope: ValueScope, key: string): Promise<boolean>;
+  /** The identities that have data in the session, in order. */
+  listIdentities(scope: MemoryScope): Promise<readonly string[]>;
+}

@@ -1,0 +1,31 @@
+import { recentMaxPageSize, recentPageSize } from '../defaults.ts';
+import type { RecentQuery } from './agent-memory.ts';
+import { InvalidInputError } from './memory-error.ts';
+import type { RecordQuery } from './memory-store.ts';
+import { parseTimestamp } from './timestamp.ts';
+
+/** @throws InvalidInputError naming the field */
+export function checkPaging({ limit = recentPageSize, order = 'asc', after }: RecentQuery): RecordQuery {
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > recentMaxPageSize)
+    throw new InvalidInputError('limit', `must be a whole number from 1 to ${recentMaxPageSize}`);
+  if (order !== 'asc' && order !== 'desc') throw new InvalidInputError('order', "must be 'asc' or 'desc'");
+  if (after !== undefined && typeof after !== 'string')
+    throw new InvalidInputError('after', 'must be the `next` of a page');
+  return { limit, order, after };
+}
+
+/** @throws InvalidInputError naming the field */
+export function checkRecent(query: RecentQuery, now: Date): RecordQuery {
+  const { since, until, hours } = query;
+  const paging = checkPaging(query);
+  if (hours !== undefined && since !== undefined)
+    throw new InvalidInputError('hours', 'and since contradict each other');
+  if (hours !== undefined && (typeof hours !== 'number' || !(hours > 0)))
+    throw new InvalidInputError('hours', 'must be a number above 0');
+  const ago = hours === undefined ? undefined : Math.floor(now.getTime() - hours * 3_600_000);
+  return {
+    ...paging,
+    from: since === undefined ? ago : parseTimestamp(since, 'since'),
+    to: until === undefined ? undefined : parseTimestamp(until, 'until'),
+  };
+}

@@ -1,0 +1,44 @@
+import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import { InvalidInputError } from './memory-error.ts';
+
+const daySecs = 24 * 60 * 60;
+
+/** Raw messages for 30 days, compaction after 7, capsules for ever, export and forget allowed. */
+export const DEFAULT_RETENTION: RetentionPolicy = {
+  name: 'default',
+  rawRetentionSecs: 30 * daySecs,
+  capsuleRetentionSecs: null,
+  compactAfterSecs: 7 * daySecs,
+  exportAllowed: true,
+  forgetAllowed: true,
+  metadata: {},
+};
+
+/**
+ * The policy that holds for an agent: its own, or the default one. With a list and a name, the one of that name.
+ *
+ * @throws InvalidInputError when no policy of the list has the name: a typing error must not let memory go
+ * @example
+ * selectPolicy({ name: 'support' }) === DEFAULT_RETENTION;        // true
+ * selectPolicy([DEFAULT_RETENTION, strict], 'strict') === strict; // true
+ */
+export function selectPolicy(
+  source: { readonly retention?: RetentionPolicy | undefined } | readonly RetentionPolicy[] | undefined,
+  name?: string,
+): RetentionPolicy {
+  if (source === undefined) return DEFAULT_RETENTION;
+  if (!isList(source)) return source.retention ?? DEFAULT_RETENTION;
+  if (name === undefined) return DEFAULT_RETENTION;
+  const named = source.find((policy) => policy.name === name);
+  if (named === undefined) throw new InvalidInputError('name', `no policy is named ${JSON.stringify(name)}`);
+  return named;
+}
+
+function isList(source: object): source is readonly RetentionPolicy[] {
+  return Array.isArray(source);
+}
+
+/** A duration that keeps for ever, whichever way the policy says so, is undefined. */
+export function secondsOf(duration: number | null): number | undefined {
+  return duration !== null && duration > 0 ? duration : undefined;
+}

@@ -1,0 +1,34 @@
+import { InvalidInputError } from './memory-error.ts';
+
+/** A moment as callers may give it: ISO 8601 with an offset or `Z`, epoch milliseconds, or a `Date`. */
+export type Timestamp = string | number | Date;
+
+const iso = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+const earliest = Date.parse('0001-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Epoch milliseconds. Digits after the third one of a second are dropped.
+ *
+ * @throws InvalidInputError naming the field: a time without an offset, a day that does not exist, other text, NaN
+ */
+export function parseTimestamp(value: unknown, field: string): number {
+  const time = timeOf(value);
+  if (time === undefined || !Number.isSafeInteger(time) || time < earliest || time > latest) {
+    const problem =
+      'must be ISO 8601 with an offset or Z, or whole epoch milliseconds, of the years 1 to 9999';
+    throw new InvalidInputError(field, problem);
+  }
+  return time;
+}
+
+function timeOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (value instanceof Date) return value.getTime();
+  if (typeof value !== 'string') return undefined;
+  const [, year, month, day] = (iso.exec(value) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return undefined;
+  // Date.parse takes the 30th of February for the 1st or 2nd of March.
+  if (new Date(Date.UTC(2000 + (year % 400), month - 1, day)).getUTCDate() !== day) return undefined;
+  return Date.parse(value);
+}

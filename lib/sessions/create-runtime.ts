@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { maxErrors as defaultMaxErrors, sessionMetaMaxBytes, sessionPageSize } from '../defaults.ts';
+import { createMemory } from '../memory/create-memory.ts';
+import { InvalidInputError } from '../memory/memory-error.ts';
+import type { MemoryStore } from '../memory/memory-store.ts';
+import { checkPaging } from '../memory/paging.ts';
+import { DEFAULT_RETENTION } from '../memory/retention.ts';
+import { isJsonValue } from '../persistence/json-value.ts';
+import type { AgentRuntime } from './agent-runtime.ts';
+import type { Counters } from './counters.ts';
+import type { ErrorLog } from './error-log.ts';
+import { eachSession, listSessions } from './list-sessions.ts';
+import { checkName } from './names.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** Where everything goes that an agent has besides its snapshots. */
+export interface RuntimeStores {
+  readonly sessions: SessionStore;
+  readonly memory: MemoryStore;
+  readonly errors: ErrorLog;
+  readonly counters: Counters;
+}
+
+export interface RuntimeOptions {
+  readonly stores: RuntimeStores;
+  /** `DEFAULT_RETENTION` unless given. */
+  readonly policy?: RetentionPolicy | undefined;
+  /** Entries that the error log keeps: 1000 unless given. */
+  readonly maxErrors?: number | undefined;
+  readonly clock?: Clock | undefined;
+  readonly newId?: (() => string) | undefined;
+}
+
+/**
+ * What an agent's jobs and handlers work with: its sessions, their memory, its error log, its counters.
+ *
+ * @throws InvalidInputError naming the argument
+ * @example
+ * const runtime = createRuntime('support', { stores: inMemoryStores() });
+ * await runtime.registerSession('chat-7', { channel: 'web' });
+ * for await (const session of runtime.listRegisteredSessions()) console.log(session.id, session.lastActiveAt);
+ */
+export function createRuntime(agentName: string, options: RuntimeOptions): AgentRuntime {
+  const agent = checkName('agentName', agentName);
+  const { stores, policy = DEFAULT_RETENTION, clock = systemClock, newId = randomUUID } = options;
+  const maxErrors = checkWhole('maxErrors', options.maxErrors ?? defaultMaxErrors);
+  if (maxErrors < 1) throw new InvalidInputError('maxErrors', 'must be at least 1');
+
+  return {
+    ...{ agent, policy, newId },
+    registerSession: async (id, meta = {}) =>
+      stores.sessions.register(agent, { id: checkName('id', id), meta: checkMeta(meta), at: clock() }),
+    getSession: async (id) => stores.sessions.get(agent, checkName('id', id)),
+    deregisterSession: async (id) => stores.sessions.deregister(agent, checkName('id', id)),
+    listRegisteredSessions: () => eachSession(stores.sessions, agent, sessionPageSize),
+    listSessionPage: async (paging = {}) => {
+      const { limit, after } = checkPaging(paging);
+      return listSessions(stores.sessions, { agent, limit, after });
+    },
+    memory: (session, identity) => createMemory(agent, session, identity, { stores, policy, clock, newId }),
+    recordError: (error) => stores.errors.record(agent, error, { at: clock(), maxErrors }),
+    listErrors: async (paging = {}) => {
+      const { limit, after } = checkPaging(paging);
+      return stores.errors.list({ agent, limit, after, maxErrors });
+    },
+    bumpCounter: async (name, by = 1) =>
+      stores.counters.bump(agent, checkName('name', name), checkWhole('by', by)),
+    getCounter: async (name) => stores.counters.get(agent, checkName('name', name)),
+    now: clock,
+    nowEpochSecs: () => Math.floor(clock().getTime() / 1000),
+    todayBucket: () => clock().toISOString().slice(0, 10),
+  };
+}
+
+function checkMeta(meta: unknown): Readonly<Record<string, unknown>> {
+  if (typeof meta !== 'object' || meta === null || Array.isArray(meta) || !isJsonValue(meta))
+    throw new InvalidInputError('meta', 'must be an object that JSON carries without loss');
+  const bytes = Buffer.byteLength(JSON.stringify(meta));
+  if (bytes > sessionMetaMaxBytes)
+    throw new InvalidInputError('meta', `is ${bytes} bytes as JSON, the limit is ${sessionMetaMaxBytes}`);
+  return meta as Readonly<Record<string, unknown>>;
+}
+
+function checkWhole(field: string, value: number): number {
+  if (!Number.isSafeInteger(value)) throw new InvalidInputError(field, 'must be a whole number');
+  return value;
+}

@@ -1,0 +1,24 @@
+import { errorEntry, errorId } from './error-entry.ts';
+import type { ErrorLog, LoggedError } from './error-log.ts';
+import { errorPage, parseErrorPlace, wantedOf } from './error-page.ts';
+
+/** Keeps errors in this process only. */
+export function inMemoryErrorLog(): ErrorLog {
+  const logs = new Map<string, LoggedError[]>();
+  let sequence = 0;
+
+  return {
+    async record(agent, error, { at, maxErrors }) {
+      const entry = errorEntry(errorId(at, sequence++, 'here'), at, error);
+      const newestFirst = [...(logs.get(agent) ?? []), entry].sort((a, b) => (a.id < b.id ? 1 : -1));
+      logs.set(agent, newestFirst.slice(0, maxErrors));
+      return entry;
+    },
+    async list(query) {
+      const place = parseErrorPlace(query.after);
+      const { before } = place;
+      const following = (logs.get(query.agent) ?? []).filter(({ id }) => before === undefined || id < before);
+      return errorPage(following.slice(0, wantedOf(query, place)), query, place);
+    },
+  };
+}

@@ -1,0 +1,355 @@
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
+import { dynamoDbErrorLog } from '../../../lib/dynamodb/error-log.ts';
+import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
+import { dynamoDbSessionStore } from '../../../lib/dynamodb/session-store.ts';
+import { memoryTables, tables } from '../../../lib/dynamodb/tables.ts';
+import { packValue } from '../../../lib/memory/message-codec.ts';
+import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { sdkError } from '../../support/failing-client.ts';
+
+const now = new Date('2027-01-01T00:00:00.250Z');
+const dynamoDb = mockClient(DynamoDBClient);
+const client = new DynamoDBClient({ region: 'eu-central-1' });
+const memory = dynamoDbMemoryStore({
+  ...{ client, tableName: 'T', clock: () => now, newEtag: () => 'E' },
+  ...{ inlineMaxBytes: 100, chunkMaxBytes: 150 },
+});
+const sessions = dynamoDbSessionStore(client, 'T');
+const errors = dynamoDbErrorLog({ client, tableName: 'T', newUnique: () => 'u' });
+const counters = dynamoDbCounters(client, 'T');
+const scope = { agent: 'a/b', session: 's1' };
+const pk = { S: 'memory/a%2Fb~s1' };
+
+beforeEach(() => {
+  dynamoDb.reset();
+});
+
+const sent = () =>
+  dynamoDb.calls().map((call) => ({
+    name: call.args[0].constructor.name,
+    input: call.args[0].input as Record<string, unknown>,
+  }));
+
+/** An expression with its placeholders replaced, so that a test can be read. */
+function readable(input: Record<string, unknown>): Record<string, string> {
+  const values = (input.ExpressionAttributeValues ?? {}) as Record<string, Record<string, unknown>>;
+  const spell = (text: unknown) =>
+    String(text)
+      .replace(/:v\d+/g, (placeholder) => {
+        const [value] = Object.values(values[placeholder] ?? {});
+        if (value instanceof Uint8Array) return `<${value.length} bytes>`;
+        return Object.hasOwn(Object(value), 'checksum') ? '<info>' : JSON.stringify(value);
+      })
+      .replace(/#/g, '');
+  const expressions = Object.entries(input).filter(([key]) => key.endsWith('Expression'));
+  return Object.fromEntries(
+    expressions.map(([key, text]) => [key.replace('Expression', '').toLowerCase(), spell(text)]),
+  );
+}
+
+const request = async (ids: string[], text: string, requestId?: string) => {
+  const dump = await packValue(text, 'x');
+  const records = ids.map((id) => ({ id, at: undefined, dump }));
+  return { records, receivedAt: now.getTime(), retentionSecs: 60, requestId };
+};
+const atPlace = 'message/101798761600250.000000000000007';
+
+describe('commands on memory', () => {
+  test('a small message is a number taken and one conditional update, with its time to live in epoch seconds', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: { arrivals: { N: '8' } } })
+      .resolves({});
+
+    await memory.append(scope, 'message', await request(['m1'], 'hi'));
+
+    const [count, store, ...others] = sent();
+    expect(others).toEqual([]);
+    expect(count?.input).toMatchObject({ TableName: 'T', Key: { pk, sk: { S: 'arrivals' } } });
+    expect(readable(count?.input ?? {})).toEqual({ update: 'ADD arrivals "1"' });
+    expect(store?.input).toMatchObject({ TableName: 'T', Key: { pk, sk: { S: 'message/m1' } } });
+    expect(readable(store?.input ?? {})).toEqual({
+      update: `SET place = "${atPlace}", info = <info>, ttl = "1798761660", body = <4 bytes> REMOVE chunks`,
+      condition:
+        '(attribute_not_exists(place) OR begins_with(place, "limbo/") OR info.expiresAt <= "1798761600250")',
+    });
+  });
+
+  test('a message that expired years ago is due for deletion now, since DynamoDB leaves alone what is that old', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { arrivals: { N: '8' } } });
+    const old = await request(['m1'], 'hi');
+
+    await memory.append(scope, 'message', { ...old, records: old.records.map((one) => ({ ...one, at: 0 })) });
+
+    expect(readable(sent()[1]?.input ?? {}).update).toContain('ttl = "1798761600"');
+  });
+
+  test('a request that may come again keeps its numbers and its time under its name', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: { arrivals: { N: '8' } } })
+      .resolves({});
+    dynamoDb.on(PutItemCommand).resolves({});
+
+    await memory.append(scope, 'message', await request(['m1', 'm2'], 'hi', 'R'));
+
+    const [put] = dynamoDb.commandCalls(PutItemCommand).map((call) => call.args[0].input);
+    expect(put?.Item).toEqual({
+      pk,
+      sk: { S: 'request/R' },
+      receivedAt: { N: '1798761600250' },
+      firstArrival: { N: '6' },
+      ttl: { N: '1798848000' },
+    });
+    expect(readable({ ...put })).toEqual({
+      condition: 'attribute_not_exists(pk) OR receivedAt <= "1798675200250"',
+    });
+    expect(sent().map(({ name }) => name)).toEqual([
+      'UpdateItemCommand',
+      'PutItemCommand',
+      'UpdateItemCommand',
+      'UpdateItemCommand',
+    ]);
+  });
+
+  test('a request that was received before stores in the places it got then', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: { arrivals: { N: '80' } } })
+      .resolves({});
+    dynamoDb.on(PutItemCommand).rejects(sdkError('ConditionalCheckFailedException'));
+    dynamoDb
+      .on(GetItemCommand)
+      .resolves({ Item: { receivedAt: { N: '1798761600250' }, firstArrival: { N: '7' } } });
+
+    await memory.append(scope, 'message', await request(['m1', 'm2'], 'hi', 'R'));
+
+    const places = sent().flatMap(
+      ({ input }) => readable(input).update?.match(/place = "([^"]+)"/)?.[1] ?? [],
+    );
+    expect(places).toEqual([atPlace, atPlace.replace(/7$/, '8')]);
+    expect(dynamoDb.commandCalls(GetItemCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
+  });
+
+  test('a large message is announced, written in rows, put in place', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: { arrivals: { N: '8' } } })
+      .resolves({});
+    dynamoDb.on(PutItemCommand).resolves({});
+
+    await memory.append(scope, 'message', await request(['m1'], 'x'.repeat(300)));
+
+    const [, announce, ...rest] = sent();
+    const commit = rest.pop();
+    expect(readable(announce?.input ?? {})).toMatchObject({
+      update: 'SET place = if_not_exists(place, "limbo/001798761600250") ADD sets ["E.3.1798761600250"]',
+    });
+    const rows = rest.map(({ input }) => input.Item as Record<string, { S?: string; N?: string }>);
+    expect(rows.map((row) => [row.pk?.S, row.owner?.S, row.ttl?.N])).toEqual(
+      [0, 1, 2].map((index) => [`chunk/E/${index}`, 'memory/a%2Fb~s1/message/m1', '1798761660']),
+    );
+    expect(readable(commit?.input ?? {}).update).toContain('chunks = "E.3.1798761600250" REMOVE body');
+    expect(readable(commit?.input ?? {}).condition).toMatch(/ AND contains\(sets, "E.3.1798761600250"\)$/);
+  });
+
+  test('a list is a strongly consistent query of the index, that goes on after an empty page and ends at an empty key', async () => {
+    const next = { pk, sk: { S: 'message/x' }, place: { S: 'message/1' } };
+    dynamoDb
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [], LastEvaluatedKey: next })
+      .resolvesOnce({ Items: [], LastEvaluatedKey: {} });
+
+    const page = await memory.list(scope, 'message', { from: 0, to: 9, order: 'desc', limit: 5 });
+
+    expect(page).toEqual({ items: [], next: undefined });
+    const queries = dynamoDb.commandCalls(QueryCommand).map((call) => call.args[0].input);
+    expect(queries.map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([undefined, next]);
+    expect(queries[0]).toMatchObject({
+      ...{ IndexName: 'byPlace', ConsistentRead: true, ScanIndexForward: false, Limit: 6 },
+    });
+    expect(readable({ ...queries[0] }).keycondition).toBe(
+      'pk = "memory/a%2Fb~s1" AND place BETWEEN "message/100000000000000" AND "message/100000000000009:"',
+    );
+  });
+
+  test('a range that ends before it begins asks nothing', async () => {
+    expect(await memory.list(scope, 'message', { from: 2, to: 1, order: 'asc', limit: 5 })).toMatchObject({
+      items: [],
+    });
+    expect(dynamoDb.calls()).toHaveLength(0);
+  });
+
+  test('forgetting is one conditional delete per message, and a look for what crashes left', async () => {
+    const item = { pk, sk: { S: 'message/m1' }, place: { S: atPlace } };
+    dynamoDb
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [item] })
+      .resolves({});
+    dynamoDb.on(DeleteItemCommand).resolves({});
+
+    expect(await memory.forgetRange(scope, 'message', { to: 5 })).toBe(1);
+
+    const [query, remove, sweep] = sent();
+    expect(readable(query?.input ?? {})).toEqual({
+      keycondition: 'pk = "memory/a%2Fb~s1" AND place BETWEEN "message/0" AND "message/100000000000005:"',
+      projection: 'sk, place, info, chunks, sets, dead',
+    });
+    expect(readable(remove?.input ?? {})).toEqual({
+      condition: `place = "${atPlace}" AND attribute_not_exists(sets) AND attribute_not_exists(dead)`,
+    });
+    expect(readable(sweep?.input ?? {}).keycondition).toContain(
+      'BETWEEN "limbo/000000000000000" AND "limbo/001798760700250"',
+    );
+  });
+});
+
+describe('commands on sessions, errors and counters', () => {
+  test('registering is one update, marking as active another that registers nothing', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({});
+
+    await sessions.register('a', { id: 's1', meta: { n: 1 }, at: now });
+    await sessions.touch('a', 's1', now);
+
+    const [register, touch] = sent();
+    // The shard is the hash of the id, pinned: another one would lose what is stored.
+    expect(register?.input.Key).toEqual({ pk: { S: 'sessions/a/12' }, sk: { S: 'session/s1' } });
+    expect(readable(register?.input ?? {})).toEqual({
+      update: [
+        'SET v = "1", meta = "{\\"n\\":1}"',
+        'registeredAt = if_not_exists(registeredAt, "1798761600250")',
+        'lastActiveAt = "1798761600250"',
+      ].join(', '),
+    });
+    expect(readable(touch?.input ?? {})).toEqual({
+      update: 'SET lastActiveAt = "1798761600250"',
+      condition: 'attribute_exists(pk)',
+    });
+  });
+
+  test('a shard is read on over empty pages, and ends at an empty key', async () => {
+    const item = (id: string) => ({
+      sk: { S: `session/${id}` },
+      ...{ v: { N: '1' }, meta: { S: '{}' }, registeredAt: { N: '1' }, lastActiveAt: { N: '2' } },
+    });
+    const next = { pk: { S: 'sessions/a/3' }, sk: { S: 'session/x' } };
+    dynamoDb
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [], LastEvaluatedKey: next })
+      .resolvesOnce({ Items: [item('y')], LastEvaluatedKey: next })
+      .resolvesOnce({ Items: [item('z')], LastEvaluatedKey: {} });
+
+    const page = await sessions.listShard({ agent: 'a', shard: 3, limit: 9 });
+
+    expect(page.items.map(({ id }) => id)).toEqual(['y', 'z']);
+    expect(page.next).toBeUndefined();
+    expect(dynamoDb.commandCalls(QueryCommand)).toHaveLength(3);
+  });
+
+  test('an error is one put, with a time to live; a counter one addition', async () => {
+    dynamoDb.on(PutItemCommand).resolves({});
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { amount: { N: '3' } } });
+
+    await errors.record('a', { where: 'w', msg: 'm', sessionId: 's' }, { at: now, maxErrors: 10 });
+    expect(await counters.bump('a', 'n', 2)).toBe(3);
+
+    const [record, bump] = sent();
+    expect(record?.input.Item).toMatchObject({
+      pk: { S: expect.stringMatching(/^errors\/a\/[0-7]$/) },
+      sk: { S: '001798761600250.000000000.u' },
+      ...{ where: { S: 'w' }, msg: { S: 'm' }, sessionId: { S: 's' }, ttl: { N: '1806537600' } },
+    });
+    expect(bump?.input.Key).toEqual({ pk: { S: 'counter/a~n' }, sk: { S: 'counter' } });
+    expect(readable(bump?.input ?? {})).toEqual({ update: 'ADD amount "2"' });
+  });
+
+  test('items of another format are corrupt, not guessed at', async () => {
+    dynamoDb.on(GetItemCommand).resolves({ Item: { sk: { S: 'session/s1' }, v: { N: '2' } } });
+
+    await expect(sessions.get('a', 's1')).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
+  test('names too long for a key together are refused', async () => {
+    const long = '%'.repeat(500);
+
+    await expect(memory.get({ agent: long, session: long }, 'message', 'm')).rejects.toMatchObject({
+      code: 'invalid_key',
+    });
+  });
+});
+
+describe('errors of the SDK', () => {
+  test.each([
+    ['ProvisionedThroughputExceededException', { throttled: true, retryable: true }],
+    ['ThrottlingException', { throttled: true, retryable: true }],
+    ['InternalServerError', { throttled: false, retryable: true }],
+    ['TimeoutError', { throttled: false, retryable: true }],
+    ['AccessDeniedException', { throttled: false, retryable: false }],
+    ['ResourceNotFoundException', { throttled: false, retryable: false }],
+  ])('%s is unavailable on every call, never "not there"', async (name, expected) => {
+    dynamoDb.onAnyCommand().rejects(sdkError(name));
+    const small = await request(['m1'], 'hi');
+    const value = await packValue(1, 'x');
+    const user = { kind: 'user', ...scope, identity: 'ann' } as const;
+
+    for (const call of [
+      () => memory.append(scope, 'message', small),
+      () => memory.get(scope, 'message', 'm1'),
+      () => memory.list(scope, 'message', { order: 'asc', limit: 1 }),
+      () => memory.forgetRange(scope, 'message', {}),
+      () => memory.forgetIds(scope, 'message', ['m1']),
+      () => memory.forgetScope(scope),
+      () => memory.putValue(user, 'k', value),
+      () => memory.listValues(user),
+      () => memory.forgetValue(user, 'k'),
+      () => memory.listIdentities(scope),
+      () => sessions.register('a', { id: 's', meta: {}, at: now }),
+      () => sessions.touch('a', 's', now),
+      () => sessions.get('a', 's'),
+      () => sessions.deregister('a', 's'),
+      () => sessions.listShard({ agent: 'a', shard: 0, limit: 1 }),
+      () => errors.record('a', { where: 'w', msg: 'm' }, { at: now, maxErrors: 1 }),
+      () => errors.list({ agent: 'a', limit: 1, maxErrors: 1 }),
+      () => counters.bump('a', 'n', 1),
+      () => counters.get('a', 'n'),
+    ]) {
+      const thrown: unknown = await call().catch((caught: unknown) => caught);
+      expect(thrown).toBeInstanceOf(UnavailableError);
+      expect(thrown).toMatchObject({ code: 'unavailable', ...expected });
+    }
+  });
+
+  test('a batch of which one message is never accepted names it, and stores the others', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolves({ Attributes: { arrivals: { N: '60' } } })
+      .on(UpdateItemCommand, { Key: { pk, sk: { S: 'message/m7' } } })
+      .rejects(sdkError('ThrottlingException'));
+    const ids = Array.from({ length: 60 }, (_, index) => `m${index}`);
+
+    await expect(memory.append(scope, 'message', await request(ids, 'hi'))).rejects.toMatchObject({
+      ...{ code: 'unavailable', ids: ['m7'], throttled: true, retryable: true },
+    });
+    expect(dynamoDb.commandCalls(UpdateItemCommand)).toHaveLength(61);
+  });
+});
+
+test('the tables of memory have ids and environment variables of their own', () => {
+  const all = [...tables, ...memoryTables.filter((table) => !tables.includes(table))];
+
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+  expect(memoryTables.map(({ id, env }) => [id, env])).toEqual([
+    ['Sessions', 'DORMOUSE_SESSIONS_TABLE'],
+    ['Errors', 'DORMOUSE_ERRORS_TABLE'],
+  ]);
+});

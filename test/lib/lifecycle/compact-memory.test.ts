@@ -1,0 +1,227 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type AgentMemory,
+  compactMemory,
+  compactStaleSessions,
+  createRuntime,
+  DEFAULT_RETENTION,
+  inMemoryStores,
+  isStale,
+  type RuntimeStores,
+  type Summarize,
+} from '../../../lib/index.ts';
+import { type TestClock, testClock } from '../../support/test-clock.ts';
+
+const daySecs = 86_400;
+let clock: TestClock;
+let stores: RuntimeStores;
+let memory: AgentMemory;
+
+beforeEach(() => {
+  clock = testClock();
+  stores = inMemoryStores({ clock: clock.now });
+  memory = memoryOver(stores);
+});
+
+const runtimeOver = (over: RuntimeStores) =>
+  createRuntime('support', {
+    stores: over,
+    clock: clock.now,
+    policy: { ...DEFAULT_RETENTION, rawRetentionSecs: null, forgetAllowed: false },
+  });
+const memoryOver = (over: RuntimeStores) => runtimeOver(over).memory('s1', { id: 'ann' });
+const say = async (from: number, to: number) => {
+  await runtimeOver(stores).registerSession('s1');
+  await memory.remember(
+    Array.from({ length: to - from + 1 }, (_, index) => ({ id: `m${from + index}`, content: from + index })),
+  );
+};
+const raw = async () => (await memory.recent({ limit: 1000 })).items.map(({ id }) => id);
+const ids = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `m${from + index}`);
+const sum: Summarize = ({ messages, previous }) =>
+  [previous?.summary, ...messages.map(({ content }) => content)]
+    .filter((part) => part !== undefined)
+    .join('+');
+
+test('a later capsule builds on the earlier one, and covers both windows', async () => {
+  await say(1, 20);
+  clock.advanceSecs(7 * daySecs);
+  expect(await compactMemory(memory, sum)).toEqual({
+    status: 'compacted',
+    capsuleId: 'compaction-1',
+    removed: 20,
+  });
+  await say(21, 40);
+  expect(await compactMemory(memory, sum)).toEqual({ status: 'nothing_due' });
+  clock.advanceSecs(7 * daySecs);
+
+  const seen: unknown[] = [];
+  await compactMemory(memory, (window) => {
+    seen.push(
+      window.previous?.summary,
+      window.messages.map(({ id }) => id),
+    );
+    return sum(window);
+  });
+
+  expect(seen).toEqual([
+    ids(1, 20)
+      .map((id) => id.slice(1))
+      .join('+'),
+    ids(21, 40),
+  ]);
+  expect(await raw()).toEqual([]);
+  expect(await memory.getCapsule('compaction-2')).toMatchObject({
+    summary: ids(1, 40)
+      .map((id) => id.slice(1))
+      .join('+'),
+    messageCount: 40,
+    messageIds: ids(21, 40),
+    previousId: 'compaction-1',
+    from: '2027-01-01T00:00:00.250Z',
+    to: '2027-01-08T00:00:00.250Z',
+  });
+});
+
+test.each([
+  ['', ''],
+  ['blanks', ' \n'],
+  ['nothing', undefined],
+  ['null', null],
+  ['an empty list', []],
+  ['an empty object', {}],
+])('a summary of %s removes nothing', async (_, summary) => {
+  await say(1, 3);
+  clock.advanceSecs(7 * daySecs);
+
+  await expect(compactMemory(memory, () => summary)).rejects.toMatchObject({ code: 'empty_summary' });
+
+  expect(await raw()).toEqual(ids(1, 3));
+  expect((await memory.listCapsules()).items).toEqual([]);
+});
+
+test('a summary that fails, or comes after its time, removes nothing, and is in the error log', async () => {
+  await say(1, 3);
+  clock.advanceSecs(7 * daySecs);
+  const runtime = runtimeOver(stores);
+  let answer = (_: string) => {};
+  const late = new Promise<string>((resolve) => {
+    answer = resolve;
+  });
+
+  const [thrown] = await compactStaleSessions(runtime, (_session, context) =>
+    compactMemory(context.memory(), () => Promise.reject(new Error('no model')), context),
+  );
+  const [timedOut] = await compactStaleSessions(
+    runtime,
+    (_session, context) => compactMemory(context.memory(), () => late, context),
+    { timeoutSecs: 0.02 },
+  );
+  answer('too late');
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect([thrown?.error?.kind, timedOut?.error?.kind]).toEqual(['thrown', 'timed_out']);
+  expect(await raw()).toEqual(ids(1, 3));
+  expect((await memory.listCapsules()).items).toEqual([]);
+  expect((await runtime.listErrors()).items).toHaveLength(2);
+});
+
+test('a message that comes while the summary is made stays raw, also one with an old timestamp', async () => {
+  await say(1, 20);
+  clock.advanceSecs(7 * daySecs);
+
+  await compactMemory(memory, async (window) => {
+    await memory.remember([
+      { id: 'm21', content: 21 },
+      { id: 'old', content: 0, timestamp: 0 },
+    ]);
+    return sum(window);
+  });
+
+  expect(await raw()).toEqual(['old', 'm21']);
+  await compactMemory(memory, sum);
+  expect(await memory.getCapsule('compaction-2')).toMatchObject({ messageIds: ['old'], messageCount: 21 });
+});
+
+test('of two compactions at once one wins, and no message is covered twice or lost', async () => {
+  await say(1, 20);
+  clock.advanceSecs(7 * daySecs);
+  const slow: Summarize = async (window) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return `${sum(window)} by ${Math.random()}`;
+  };
+
+  const outcomes = await Promise.all([compactMemory(memory, slow), compactMemory(memory, slow)]);
+
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['compacted', 'overtaken']);
+  const { items } = await memory.listCapsules();
+  expect(items.flatMap(({ messageIds }) => messageIds)).toEqual(ids(1, 20));
+  expect(await raw()).toEqual([]);
+});
+
+test('a crash between the capsule and the removal is finished by the next compaction, without covering twice', async () => {
+  for (const survivors of [20, 1]) {
+    stores = inMemoryStores({ clock: clock.now });
+    memory = memoryOver(stores);
+    await say(1, 20);
+    clock.advanceSecs(7 * daySecs);
+    let calls = 0;
+    const forgetIds: RuntimeStores['memory']['forgetIds'] = (scope, kind, named) =>
+      ++calls === (survivors === 1 ? 2 : 1)
+        ? Promise.reject(new Error('killed'))
+        : stores.memory.forgetIds(scope, kind, named);
+    const dying = memoryOver({ ...stores, memory: { ...stores.memory, forgetIds } });
+    await expect(compactMemory(dying, sum)).rejects.toThrow('killed');
+    expect(await raw()).toHaveLength(survivors);
+    await say(21, 22);
+    clock.advanceSecs(7 * daySecs);
+
+    await compactMemory(memory, sum);
+
+    expect(await raw()).toEqual([]);
+    const { items } = await memory.listCapsules();
+    expect(items.flatMap(({ messageIds }) => messageIds)).toEqual(ids(1, 22));
+  }
+});
+
+test('takes no more than asked for, and hands on the options of the model call', async () => {
+  await say(1, 10);
+  const seen: unknown[] = [];
+
+  const result = await compactMemory(
+    memory,
+    (window) => {
+      seen.push(window.chat);
+      return sum(window);
+    },
+    { until: clock.now(), maxMessages: 4, chat: { model: 'small' } },
+  );
+
+  expect(result).toMatchObject({ removed: 4 });
+  expect(seen).toEqual([{ model: 'small' }]);
+  expect(await raw()).toEqual(ids(5, 10));
+});
+
+describe('what is due', () => {
+  test('a session is stale from exactly compactAfterSecs on', () => {
+    const lastActiveAt = new Date('2027-01-01T00:00:00Z');
+    const at = (secs: number) => new Date(lastActiveAt.getTime() + secs * 1000);
+
+    expect(isStale({ lastActiveAt }, DEFAULT_RETENTION, at(7 * daySecs - 1))).toBe(false);
+    expect(isStale({ lastActiveAt }, DEFAULT_RETENTION, at(7 * daySecs))).toBe(true);
+    expect(isStale({ lastActiveAt }, { ...DEFAULT_RETENTION, compactAfterSecs: null }, at(1e9))).toBe(false);
+  });
+
+  test('nothing where the policy never compacts', async () => {
+    await say(1, 3);
+    clock.advanceSecs(1e8);
+    const never = createRuntime('support', {
+      stores,
+      clock: clock.now,
+      policy: { ...DEFAULT_RETENTION, compactAfterSecs: null },
+    }).memory('s1');
+
+    expect(await compactMemory(never, sum)).toEqual({ status: 'nothing_due' });
+  });
+});

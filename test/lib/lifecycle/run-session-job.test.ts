@@ -1,0 +1,286 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type AgentRuntime,
+  cancelled,
+  compactStaleSessions,
+  createRuntime,
+  ErrorLogUnavailableError,
+  eachSessionJob,
+  failed,
+  inMemoryStores,
+  jobError,
+  jobOk,
+  type LifecycleJob,
+  type RuntimeStores,
+  runSessionJob,
+  type Session,
+  type SessionJobHandler,
+} from '../../../lib/index.ts';
+import { CorruptError } from '../../../lib/persistence/persistence-error.ts';
+import { testClock } from '../../support/test-clock.ts';
+
+const clock = testClock();
+let stores: RuntimeStores;
+let runtime: AgentRuntime;
+
+beforeEach(() => {
+  stores = inMemoryStores({ clock: clock.now });
+  runtime = runtimeOver(stores);
+});
+
+const runtimeOver = (over: RuntimeStores) =>
+  createRuntime('support', { stores: over, clock: clock.now, newId: () => 'run-1' });
+const register = async (...ids: string[]) => {
+  for (const id of ids) await runtime.registerSession(id);
+};
+const sessionsNamed = (...ids: string[]): Session[] =>
+  ids.map((id) => ({ id, meta: {}, registeredAt: clock.now(), lastActiveAt: clock.now() }));
+const byId = (jobs: readonly LifecycleJob[]) => new Map(jobs.map((job) => [job.sessionId, job]));
+
+test('a handler with nothing to do makes one job per session, in the order of the sessions', async () => {
+  const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
+  await register(...ids);
+  const listed: string[] = [];
+  for await (const { id } of runtime.listRegisteredSessions()) listed.push(id);
+
+  const jobs = await runSessionJob(runtime, 'noop', () => undefined);
+
+  expect(jobs).toEqual(
+    listed.map((sessionId) => ({ sessionId, action: 'noop', ok: true, result: null, error: null })),
+  );
+  expect([...listed].sort()).toEqual([...ids].sort());
+});
+
+test('jobs stay in order although later sessions finish first', async () => {
+  const sessions = sessionsNamed('a', 'b', 'c', 'd');
+  const finished: string[] = [];
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+
+  const jobs = await runSessionJob(
+    runtime,
+    'x',
+    async ({ id }) => {
+      if (id === 'a') await held;
+      finished.push(id);
+      if (id === 'd') release();
+      return id;
+    },
+    { sessions },
+  );
+
+  expect(finished).toEqual(['b', 'c', 'd', 'a']);
+  expect(jobs.map(({ result }) => result)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('no more sessions are under way at a time than asked for', async () => {
+  let underWay = 0;
+  let most = 0;
+  const handler = async () => {
+    most = Math.max(most, ++underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay--;
+  };
+
+  await runSessionJob(runtime, 'x', handler, {
+    sessions: sessionsNamed(...Array.from({ length: 30 }, (_, index) => `${index}`)),
+    concurrency: 3,
+  });
+
+  expect(most).toBe(3);
+});
+
+test('sessions are read as they are needed, not all at once', async () => {
+  let read = 0;
+  const many = async function* () {
+    for (; read < 100_000; read++) yield* sessionsNamed(`s${read}`);
+  };
+  const jobs = eachSessionJob(runtime, 'x', () => undefined, { sessions: many(), concurrency: 2 });
+
+  for (let index = 0; index < 5; index++) await jobs.next();
+
+  expect(read).toBeLessThan(60);
+  await jobs.return();
+});
+
+test('whatever one session does, the others have their turn, and each failure is in the error log', async () => {
+  const handlers: Record<string, SessionJobHandler> = {
+    s1: () => undefined,
+    s2: () => {
+      throw new Error('boom');
+    },
+    s3: () => Promise.reject(undefined),
+    s4: () => {
+      throw 'x'.repeat(600_000);
+    },
+    s5: () => 'done',
+    s6: async () => failed('no model'),
+    s7: () => {
+      throw cancelled('user left');
+    },
+    s8: () => new Promise(() => {}),
+    s9: () => ({ status: 'error', error: new CorruptError('unreadable') }),
+    s10: () => Object.assign(new Error(), { message: { not: 'text' } }),
+    s11: () => ({ status: 'ok', etag: 'e' }),
+  };
+  await register(...Object.keys(handlers));
+  const run = () =>
+    runSessionJob(runtime, 'digest', (session, context) => handlers[session.id]?.(session, context), {
+      timeoutSecs: 0.05,
+    });
+
+  const jobs = byId(await run());
+
+  expect([...jobs.values()].map(({ ok }) => ok).filter(Boolean)).toHaveLength(3);
+  expect(jobs.get('s5')).toEqual(jobOk('s5', 'digest', 'done'));
+  const errors = Object.fromEntries(
+    [...jobs].map(([id, { error }]) => [id, error && [error.kind, error.reason]]),
+  );
+  expect(errors).toEqual({
+    s1: null,
+    s2: ['thrown', 'boom'],
+    s3: ['thrown', 'a thrown undefined'],
+    s4: ['thrown', 'x'.repeat(500)],
+    s5: null,
+    s6: ['failed', 'no model'],
+    s7: ['cancelled', 'user left'],
+    s8: ['timed_out', 'the handler took longer than 0.05 s'],
+    s9: ['thrown', 'unreadable'],
+    s10: ['thrown', '[object Object]'],
+    s11: null,
+  });
+  const { items } = await runtime.listErrors();
+  expect(items.map(({ sessionId }) => sessionId).sort()).toEqual([
+    's10',
+    's2',
+    's3',
+    's4',
+    's6',
+    's7',
+    's8',
+    's9',
+  ]);
+  for (const item of items) expect(item).toMatchObject({ where: 'digest', runId: 'run-1' });
+  const logged = new Map(items.map((item) => [item.sessionId, item]));
+  expect(logged.get('s2')).toMatchObject({ msg: 'boom', stack: expect.stringContaining('boom') });
+  expect(logged.get('s7')).toMatchObject({ msg: 'cancelled: user left' });
+  expect(logged.get('s4')?.msg.length).toBe(2_000);
+
+  expect(await run()).toHaveLength(11);
+});
+
+test('a session that takes too long is told by its signal, and what it does later changes nothing', async () => {
+  let signal: AbortSignal | undefined;
+  let rejectLate: (error: Error) => void = () => {};
+  const handler: SessionJobHandler = (_, context) => {
+    signal = context.signal;
+    return new Promise((_resolve, reject) => {
+      rejectLate = reject;
+    });
+  };
+
+  const [job] = await runSessionJob(runtime, 'x', handler, {
+    sessions: sessionsNamed('a'),
+    timeoutSecs: 0.02,
+  });
+  rejectLate(new Error('late'));
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(job).toMatchObject({ ok: false, error: { kind: 'timed_out' } });
+  expect(signal?.aborted).toBe(true);
+  expect((await runtime.listErrors()).items).toHaveLength(1);
+});
+
+test('a run that is called off begins no further session', async () => {
+  const stop = new AbortController();
+
+  const jobs = await runSessionJob(
+    runtime,
+    'x',
+    ({ id }) => {
+      if (id === 'b') stop.abort();
+    },
+    { sessions: sessionsNamed('a', 'b', 'c', 'd'), concurrency: 1, signal: stop.signal },
+  );
+
+  expect(jobs.map(({ sessionId }) => sessionId)).toEqual(['a', 'b']);
+});
+
+test('an error log that is away does not stop the run, and ends it loudly with all its jobs', async () => {
+  await register('s1', 's2', 's3');
+  const away = new Error('the table is away');
+  const broken = { ...stores, errors: { ...stores.errors, record: () => Promise.reject(away) } };
+  const logged: string[] = [];
+  const logger = { info() {}, warn() {}, error: (message: string) => logged.push(message) };
+
+  const run = runSessionJob(runtimeOver(broken), 'x', ({ id }) => (id === 's2' ? failed('no') : id), {
+    logger,
+  });
+
+  const thrown = await run.catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(ErrorLogUnavailableError);
+  expect(thrown).toMatchObject({ code: 'error_log_unavailable', unrecorded: 1, cause: away });
+  const jobs = byId((thrown as ErrorLogUnavailableError).jobs);
+  expect([jobs.get('s1')?.ok, jobs.get('s2')?.ok, jobs.get('s3')?.ok]).toEqual([true, false, true]);
+  expect(logged).toHaveLength(1);
+});
+
+test('sessions that cannot be read end the run', async () => {
+  const broken = {
+    ...stores,
+    sessions: { ...stores.sessions, listShard: () => Promise.reject(new Error('away')) },
+  };
+
+  await expect(runSessionJob(runtimeOver(broken), 'x', () => 1)).rejects.toThrow('away');
+});
+
+test('a handler gets its memory, the run, a stable key and the time', async () => {
+  await runtime
+    .memory('s1', { id: 'ann' })
+    .remember({ content: 'hi' })
+    .catch(() => {});
+  await register('s1');
+  await runtime.memory('s1', { id: 'ann' }).remember({ id: 'm', content: 'hi' });
+  const seen: unknown[] = [];
+  const handler: SessionJobHandler = async (session, context) => {
+    const { items } = await context.memory({ id: 'bob' }).recent();
+    seen.push([
+      session.id,
+      context.action,
+      context.runId,
+      context.idempotencyKey,
+      context.now,
+      items[0]?.content,
+    ]);
+  };
+
+  await compactStaleSessions(runtime, handler, { runId: 'tick-1' });
+  await compactStaleSessions(runtime, handler, { runId: 'tick-1' });
+
+  const expected = ['s1', 'compact-stale-sessions', 'tick-1', '["tick-1","s1"]', clock.now(), 'hi'];
+  expect(seen).toEqual([expected, expected]);
+});
+
+describe('jobOk, jobError and options', () => {
+  test('jobError records and returns the failed job', async () => {
+    const job = await jobError(runtime, 's1', 'x', failed('no'), { runId: 'r' });
+
+    expect(job).toEqual({
+      ...{ sessionId: 's1', action: 'x', ok: false, result: null },
+      error: { kind: 'failed', reason: 'no' },
+    });
+    expect((await runtime.listErrors()).items).toMatchObject([
+      { msg: 'failed: no', sessionId: 's1', runId: 'r' },
+    ]);
+  });
+
+  test.each([
+    ['concurrency', { concurrency: 0 }],
+    ['timeoutSecs', { timeoutSecs: 0 }],
+    ['timeoutSecs', { timeoutSecs: 3_000_000 }],
+  ])('refuses a bad %s', async (field, options) => {
+    await expect(runSessionJob(runtime, 'x', () => 1, options)).rejects.toMatchObject({ field });
+  });
+});
