@@ -5,7 +5,6 @@ export type {
   PersistenceContext,
 } from './agents/agent-definition.ts';
 export type { AgentRef } from './agents/agent-ref.ts';
-export { dumpAgent, loadAgent } from './agents/callbacks.ts';
 export { defineAgent, InvalidDefinitionError } from './agents/define-agent.ts';
 export type { RetentionPolicy } from './agents/retention-policy.ts';
 export type { Clock } from './clock.ts';
@@ -47,6 +46,7 @@ export type * from './memory/memory-store.ts';
 export type { Capsule, Message, NewMessage } from './memory/message.ts';
 export { DEFAULT_RETENTION, selectPolicy } from './memory/retention.ts';
 export type { Timestamp } from './memory/timestamp.ts';
+export { dumpAgent, loadAgent } from './persistence/callbacks.ts';
 export { fileStore } from './persistence/file-store.ts';
 export { type ForgetOptions, type ForgetResult, forget } from './persistence/forget.ts';
 export {
@@ -54,11 +54,11 @@ export {
   type HibernateOptions,
   type HibernateResult,
   hibernate,
-  type PersistenceFailure,
 } from './persistence/hibernate.ts';
 export { memoryStore } from './persistence/memory-store.ts';
 export type { PersistenceConfig } from './persistence/persistence-config.ts';
 export * from './persistence/persistence-error.ts';
+export type { PersistenceFailure } from './persistence/persistence-result.ts';
 export type * from './persistence/snapshot-store.ts';
 export { type KeyConfig, makeStoreKey } from './persistence/store-key.ts';
 export type { StoreOptions } from './persistence/store-options.ts';

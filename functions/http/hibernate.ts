@@ -1,12 +1,6 @@
-import { checkState } from '../../lib/agents/callbacks.ts';
 import { ttlMaxSecs } from '../../lib/defaults.ts';
-import {
-  type HibernateOptions,
-  type HibernateResult,
-  hibernate,
-  hibernateEncoded,
-} from '../../lib/persistence/hibernate.ts';
-import type { PersistenceConfig } from '../../lib/persistence/persistence-config.ts';
+import { hibernateSent } from '../../lib/persistence/hibernate.ts';
+import type { Dump } from '../../lib/persistence/snapshot-store.ts';
 import { preconditions } from './conditional.ts';
 import { type Content, readContent } from './content.ts';
 import { HttpError } from './http-error.ts';
@@ -23,37 +17,30 @@ const putInstance: Handle = async (request, services) => {
   const options = { ...preconditions(request), ttlSeconds: ttlSeconds(request) };
   const content = await readContent(request);
 
-  const result = await save(target, key, content, options);
+  assertReads(target, content);
+  // Over HTTP nothing may be stored that could not be read back over HTTP.
+  const accept = (dump: Dump) => assertReadable(dump, content.compressed);
+  const { name, definition, persistence } = target;
+
+  const result = await hibernateSent({ ...persistence, accept }, definition ?? name, key, content, options);
 
   if (result.status === 'error') throw result.error;
   const { etag, version, bytes, storedBytes, updatedAt, expiresAt } = result;
-  const body = { agent: target.name, key, version, bytes, storedBytes, updatedAt, expiresAt };
+  const body = { agent: name, key, version, bytes, storedBytes, updatedAt, expiresAt };
   return json(result.created ? 201 : 200, body, { etag: quoteEtag(etag) });
 };
 
 export const handler = httpHandler(putInstance);
 
-async function save(
-  target: AgentTarget,
-  key: string,
-  content: Content,
-  options: HibernateOptions,
-): Promise<HibernateResult> {
-  const { name, definition } = target;
-  const config = readableOnly(target.persistence, content.compressed);
-  if (definition?.dump !== undefined || definition?.state !== undefined) {
-    if (content.format === 'bytes') {
-      throw new HttpError(
-        'unsupported_media_type',
-        `agent '${name}' takes application/json: its callbacks read the state`,
-      );
-    }
-    if (definition.dump !== undefined) return hibernate(config, definition, key, content.value, options);
-    // A schema only checks: the bytes are kept as they were sent.
-    await checkState(definition, content.value);
+/** Callbacks and schemas read values, which opaque bytes have none of. */
+function assertReads({ definition }: AgentTarget, { format }: Content): void {
+  const reads = definition?.dump !== undefined || definition?.state !== undefined;
+  if (reads && format === 'bytes') {
+    throw new HttpError(
+      'unsupported_media_type',
+      `agent '${definition.name}' takes application/json: its callbacks read the state`,
+    );
   }
-  const { contentType, data, format } = content;
-  return hibernateEncoded(config, name, key, { format, contentType, data }, options);
 }
 
 function ttlSeconds({ query }: HttpRequest): number | undefined {
@@ -63,20 +50,4 @@ function ttlSeconds({ query }: HttpRequest): number | undefined {
     throw new HttpError('invalid_request', `ttl must be whole seconds from 1 to ${ttlMaxSecs}`);
   }
   return Number(ttl);
-}
-
-/** Over HTTP nothing may be stored that could not be read back over HTTP. */
-function readableOnly(config: PersistenceConfig, compressed: boolean): PersistenceConfig {
-  const { store } = config;
-  return {
-    ...config,
-    store: {
-      get: (key) => store.get(key),
-      delete: (key, options) => store.delete(key, options),
-      put: async (key, dump, options) => {
-        await assertReadable(dump, compressed);
-        return store.put(key, dump, options);
-      },
-    },
-  };
 }

@@ -1,10 +1,10 @@
-import { loadAgent } from '../../lib/agents/callbacks.ts';
-import { decodeState, type EncodedState, encodeState } from '../../lib/persistence/codec.ts';
-import { packState, unpackState } from '../../lib/persistence/pack.ts';
+import { type EncodedState, encodeState } from '../../lib/persistence/codec.ts';
+import { packState } from '../../lib/persistence/pack.ts';
 import { LoadFailedError } from '../../lib/persistence/persistence-error.ts';
 import { assertPreconditions, preconditionsHold } from '../../lib/persistence/preconditions.ts';
 import type { Dump, Preconditions, Snapshot, SnapshotInfo } from '../../lib/persistence/snapshot-store.ts';
 import { makeStoreKey } from '../../lib/persistence/store-key.ts';
+import { wakeSnapshot } from '../../lib/persistence/thaw.ts';
 import { preconditions } from './conditional.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
@@ -76,10 +76,9 @@ function validators({ etag, updatedAt, version }: SnapshotInfo): Record<string, 
 }
 
 /** The stored dump as it is, or what the agent's `load` makes of it. */
-async function loadedDump({ definition }: AgentTarget, key: string, { dump }: Snapshot): Promise<Dump> {
-  if (definition?.load === undefined) return dump;
-  const live = await loadAgent(definition, decodeState(dump.format, await unpackState(dump)), key);
-  return packState(encoded(live));
+async function loadedDump({ definition }: AgentTarget, key: string, snapshot: Snapshot): Promise<Dump> {
+  if (definition?.load === undefined) return snapshot.dump;
+  return packState(encoded(await wakeSnapshot(definition, key, snapshot)));
 }
 
 /** What `load` made cannot be sent: its failure, not the caller's, who only asked for what is stored. */

@@ -1,9 +1,10 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
-import { attempt, type HibernateOptions, type PersistenceFailure, preconditionsOf } from './hibernate.ts';
 import type { PersistenceConfig } from './persistence-config.ts';
+import { attempt, type PersistenceFailure } from './persistence-result.ts';
+import { type GivenPreconditions, preconditionsOf } from './preconditions.ts';
 import { makeStoreKey } from './store-key.ts';
 
-export type ForgetOptions = Pick<HibernateOptions, 'ifMatch' | 'ifNoneMatch'>;
+export type ForgetOptions = GivenPreconditions;
 export type ForgetResult = { readonly status: 'ok' } | PersistenceFailure;
 
 /**

@@ -1,12 +1,13 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
-import { checkState, dumpAgent } from '../agents/callbacks.ts';
 import { systemClock } from '../clock.ts';
 import { ttlMaxSecs } from '../defaults.ts';
+import { checkState, dumpAgent, hasDump } from './callbacks.ts';
 import { type EncodedState, encodeState } from './codec.ts';
 import { packState } from './pack.ts';
 import type { PersistenceConfig } from './persistence-config.ts';
-import { asPersistenceError, InvalidOptionError, type PersistenceError } from './persistence-error.ts';
-import type { PutOptions } from './snapshot-store.ts';
+import { InvalidOptionError } from './persistence-error.ts';
+import { attempt, type PersistenceFailure } from './persistence-result.ts';
+import { preconditionsOf } from './preconditions.ts';
 import { makeStoreKey } from './store-key.ts';
 
 export interface HibernateOptions {
@@ -31,11 +32,6 @@ export interface Hibernated {
   readonly expiresAt?: Date | undefined;
 }
 
-export interface PersistenceFailure {
-  readonly status: 'error';
-  readonly error: PersistenceError;
-}
-
 export type HibernateResult = Hibernated | PersistenceFailure;
 
 /**
@@ -57,30 +53,40 @@ export async function hibernate(
   return attempt(async () => {
     const storeKey = makeStoreKey(config, agent, key);
     await checkState(agent, state);
-    const encoded = encodeState(await dumpAgent(agent, state, key));
-    return save(config, storeKey, encoded, options);
+    return save(config, storeKey, encodeState(await dumpAgent(agent, state, key)), options);
   });
 }
 
-/** As `hibernate` for a state that is bytes already: kept as sent, without the agent's callbacks. */
-export async function hibernateEncoded(
+/** A state that came as bytes, and what they mean to the agent's callbacks (undefined for opaque ones). */
+export interface SentState extends EncodedState {
+  readonly value: unknown;
+}
+
+/** As `hibernate`, for a state that came as bytes: without a `dump`, which would change it, they are kept as they were sent. */
+export async function hibernateSent(
   config: PersistenceConfig,
   agent: AgentRef,
   key: string,
-  encoded: EncodedState,
+  sent: SentState,
   options: HibernateOptions = {},
 ): Promise<HibernateResult> {
-  return attempt(async () => save(config, makeStoreKey(config, agent, key), encoded, options));
+  if (hasDump(agent)) return hibernate(config, agent, key, sent.value, options);
+  return attempt(async () => {
+    const storeKey = makeStoreKey(config, agent, key);
+    await checkState(agent, sent.value);
+    return save(config, storeKey, sent, options);
+  });
 }
 
 async function save(
-  { store, clock = systemClock }: PersistenceConfig,
+  { store, clock = systemClock, accept }: PersistenceConfig,
   storeKey: string,
   encoded: EncodedState,
   options: HibernateOptions,
 ): Promise<Hibernated> {
   const expiresAt = expiryOf(options.ttlSeconds, clock());
   const dump = await packState(encoded);
+  await accept?.(dump);
   const receipt = await store.put(storeKey, dump, { ...preconditionsOf(options), expiresAt });
   return { status: 'ok', bytes: dump.bytes, storedBytes: dump.data.length, expiresAt, ...receipt };
 }
@@ -91,34 +97,4 @@ function expiryOf(ttlSeconds: number | undefined, now: Date): Date | undefined {
     throw new InvalidOptionError(`ttlSeconds must be whole seconds from 1 to ${ttlMaxSecs}`);
   }
   return new Date(now.getTime() + ttlSeconds * 1000);
-}
-
-/** One ETag, a list or `'*'`, as the store takes them. An empty ETag is a mistake of the caller, never "no condition". */
-export function preconditionsOf({ ifMatch, ifNoneMatch }: HibernateOptions): PutOptions {
-  return { ifMatch: etagsOf('ifMatch', ifMatch), ifNoneMatch: etagsOf('ifNoneMatch', ifNoneMatch) };
-}
-
-function etagsOf(
-  option: string,
-  given: string | readonly string[] | undefined,
-): '*' | readonly string[] | undefined {
-  if (given === undefined || given === '*') return given;
-  const etags = typeof given === 'string' ? [given] : given;
-  if (
-    !Array.isArray(etags) ||
-    etags.length === 0 ||
-    etags.some((etag) => typeof etag !== 'string' || etag === '')
-  ) {
-    throw new InvalidOptionError(`${option} must be '*' or non-empty ETags`);
-  }
-  return etags;
-}
-
-/** Turns what is expected to fail into a result. */
-export async function attempt<Ok>(work: () => Promise<Ok>): Promise<Ok | PersistenceFailure> {
-  try {
-    return await work();
-  } catch (thrown) {
-    return { status: 'error', error: asPersistenceError(thrown) };
-  }
 }

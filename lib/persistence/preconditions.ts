@@ -1,4 +1,4 @@
-import { ConflictError } from './persistence-error.ts';
+import { ConflictError, InvalidOptionError } from './persistence-error.ts';
 import type { Preconditions } from './snapshot-store.ts';
 
 /** RFC 9110, section 13.2.2: `ifMatch` first, then `ifNoneMatch`. `currentEtag` is undefined where nothing live is stored. */
@@ -18,4 +18,25 @@ function names(condition: '*' | readonly string[], currentEtag: string | undefin
 /** Throws `ConflictError` with the current ETag where the preconditions do not hold. */
 export function assertPreconditions(preconditions: Preconditions, currentEtag: string | undefined): void {
   if (!preconditionsHold(preconditions, currentEtag)) throw new ConflictError(currentEtag);
+}
+
+/** Preconditions as a caller writes them: one ETag, several, or `'*'`. */
+export interface GivenPreconditions {
+  readonly ifMatch?: string | readonly string[] | undefined;
+  readonly ifNoneMatch?: string | readonly string[] | undefined;
+}
+
+/** As a store takes them. An empty ETag or list is a mistake of the caller, never "no condition". */
+export function preconditionsOf({ ifMatch, ifNoneMatch }: GivenPreconditions): Preconditions {
+  return { ifMatch: etagsOf('ifMatch', ifMatch), ifNoneMatch: etagsOf('ifNoneMatch', ifNoneMatch) };
+}
+
+function etagsOf(option: string, given: GivenPreconditions['ifMatch']): Preconditions['ifMatch'] {
+  if (given === undefined || given === '*') return given;
+  const etags: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const isEtag = (etag: unknown) => typeof etag === 'string' && etag !== '';
+  if (etags.length === 0 || !etags.every(isEtag)) {
+    throw new InvalidOptionError(`${option} must be '*' or non-empty ETags`);
+  }
+  return etags as readonly string[];
 }

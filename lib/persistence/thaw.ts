@@ -1,9 +1,10 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
-import { loadAgent } from '../agents/callbacks.ts';
+import { loadAgent } from './callbacks.ts';
 import { decodeState } from './codec.ts';
-import { attempt, type PersistenceFailure } from './hibernate.ts';
 import { unpackState } from './pack.ts';
 import type { PersistenceConfig } from './persistence-config.ts';
+import { attempt, type PersistenceFailure } from './persistence-result.ts';
+import type { Snapshot } from './snapshot-store.ts';
 import { makeStoreKey } from './store-key.ts';
 
 export interface Thawed<Agent> {
@@ -36,9 +37,17 @@ export async function thaw<Agent = unknown>(
   return attempt(async () => {
     const snapshot = await config.store.get(makeStoreKey(config, agent, key));
     if (snapshot === undefined) return { status: 'not_found' } as const;
-    const dump = decodeState(snapshot.format, await unpackState(snapshot.dump));
-    const live = (await loadAgent(agent, dump, key)) as Agent;
+    const live = (await wakeSnapshot(agent, key, snapshot)) as Agent;
     const { etag, version, updatedAt } = snapshot;
     return { status: 'ok', agent: live, etag, version, updatedAt } as const;
   });
+}
+
+/** The live form of a stored snapshot. Rejects `CorruptError` or `LoadFailedError`. */
+export async function wakeSnapshot(
+  agent: AgentRef,
+  key: string,
+  { format, dump }: Snapshot,
+): Promise<unknown> {
+  return loadAgent(agent, decodeState(format, await unpackState(dump)), key);
 }

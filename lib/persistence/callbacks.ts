@@ -1,13 +1,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { AgentDefinition } from '../agents/agent-definition.ts';
+import { type AgentRef, agentName } from '../agents/agent-ref.ts';
 import { messageOf } from '../errors.ts';
 import {
   DumpFailedError,
   InvalidStateError,
   LoadFailedError,
   PersistenceError,
-} from '../persistence/persistence-error.ts';
-import type { AgentDefinition } from './agent-definition.ts';
-import { type AgentRef, agentName } from './agent-ref.ts';
+} from './persistence-error.ts';
 
 function definitionOf(agent: AgentRef): AgentDefinition {
   return typeof agent === 'string' ? { name: agent } : agent;
@@ -79,4 +79,8 @@ async function validate(schema: StandardSchemaV1, state: unknown): Promise<Stand
     if (error instanceof PersistenceError) throw error;
     throw new InvalidStateError("the agent's schema failed on the state", { cause: error });
   }
+}
+
+export function hasDump(agent: AgentRef): boolean {
+  return definitionOf(agent).dump !== undefined;
 }
