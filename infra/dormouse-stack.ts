@@ -22,8 +22,8 @@ export class DormouseStack extends Stack {
     );
     const functions = perFunction((name) => this.#function(name, settings));
     for (const name of functionNames) {
-      for (const { table, operations } of serviceFunctions[name].access) {
-        stored.get(table)?.grantOperations(functions[name], operations);
+      for (const access of serviceFunctions[name].access) {
+        stored.get(access.table)?.grantAccess(functions[name], access);
       }
     }
     const api = new ServiceApi(this, 'HttpApi', functions, settings);

@@ -1,4 +1,4 @@
-import { snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
+import { errorsTable, sessionsTable, snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
 import type { Operation } from '../lib/http/routes.ts';
 
 /** Every DynamoDB operation that the code uses. */
@@ -14,9 +14,11 @@ export interface ServiceFunctionDescriptor {
   readonly access: readonly TableAccess[];
 }
 
-interface TableAccess {
+/** Calls on a table itself, and on its local index: the one does not allow the other. */
+export interface TableAccess {
   readonly table: TableDescriptor;
   readonly operations: readonly TableOperation[];
+  readonly indexOperations?: readonly TableOperation[];
 }
 
 /** `fallback` takes what no route does. */
@@ -47,6 +49,65 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
   },
   'list-agents': { id: 'ListAgents', entry: 'functions/http/list-agents.ts', access: [] },
   'describe-api': { id: 'DescribeApi', entry: 'functions/http/describe-api.ts', access: [] },
+  'register-session': {
+    id: 'RegisterSession',
+    entry: 'functions/http/register-session.ts',
+    access: [{ table: sessionsTable, operations: ['UpdateItem'] }],
+  },
+  'get-session': {
+    id: 'GetSession',
+    entry: 'functions/http/get-session.ts',
+    access: [{ table: sessionsTable, operations: ['GetItem'] }],
+  },
+  'deregister-session': {
+    id: 'DeregisterSession',
+    entry: 'functions/http/deregister-session.ts',
+    // With its memory: all rows of its partition are found without the index, those with chunk rows are updated first.
+    access: [{ table: sessionsTable, operations: ['UpdateItem', 'DeleteItem', 'Query'] }],
+  },
+  'list-sessions': {
+    id: 'ListSessions',
+    entry: 'functions/http/list-sessions.ts',
+    access: [{ table: sessionsTable, operations: ['Query'] }],
+  },
+  remember: {
+    id: 'Remember',
+    entry: 'functions/http/remember.ts',
+    // Session, numbering and messages are updated, requests and chunk rows put; what is stored under an id is read by it.
+    access: [{ table: sessionsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
+  },
+  recent: {
+    id: 'Recent',
+    entry: 'functions/http/recent.ts',
+    access: [{ table: sessionsTable, operations: ['GetItem'], indexOperations: ['Query'] }],
+  },
+  'forget-messages': {
+    id: 'ForgetMessages',
+    entry: 'functions/http/forget-messages.ts',
+    access: [
+      {
+        table: sessionsTable,
+        operations: ['GetItem', 'UpdateItem', 'DeleteItem'],
+        indexOperations: ['Query'],
+      },
+    ],
+  },
+  'list-capsules': {
+    id: 'ListCapsules',
+    entry: 'functions/http/list-capsules.ts',
+    access: [{ table: sessionsTable, operations: ['GetItem'], indexOperations: ['Query'] }],
+  },
+  'export-memory': {
+    id: 'ExportMemory',
+    entry: 'functions/http/export-memory.ts',
+    // Messages and capsules are found through the index, values of users and the agent without it.
+    access: [{ table: sessionsTable, operations: ['GetItem', 'Query'], indexOperations: ['Query'] }],
+  },
+  'list-errors': {
+    id: 'ListErrors',
+    entry: 'functions/http/list-errors.ts',
+    access: [{ table: errorsTable, operations: ['Query'] }],
+  },
   fallback: { id: 'Fallback', entry: 'functions/http/fallback.ts', access: [] },
 };
 

@@ -1,5 +1,5 @@
 import { type Handle, httpHandler } from './http-handler.ts';
-import { openApiDocument } from './openapi-document.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { json } from './response.ts';
 
 /** `GET /v1/openapi.json` */

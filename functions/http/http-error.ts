@@ -1,4 +1,10 @@
 import { DormouseError } from '../../lib/errors.ts';
+import type {
+  ForbiddenByPolicyError,
+  IdConflictError,
+  InvalidInputError,
+  SessionNotFoundError,
+} from '../../lib/memory/memory-error.ts';
 import type { PersistenceErrorCode } from '../../lib/persistence/persistence-error.ts';
 
 type RequestErrorCode =
@@ -14,8 +20,14 @@ type RequestErrorCode =
   | 'throttled'
   | 'internal';
 
+type MemoryErrorCode =
+  | InvalidInputError['code']
+  | ForbiddenByPolicyError['code']
+  | IdConflictError['code']
+  | SessionNotFoundError['code'];
+
 /** Stable: callers branch on it. Listed in the OpenAPI document. */
-export type ErrorCode = PersistenceErrorCode | RequestErrorCode;
+export type ErrorCode = PersistenceErrorCode | MemoryErrorCode | RequestErrorCode;
 
 /** One line each: the status that a code is answered with, and what it means whatever the request. */
 export const problems = {
@@ -24,10 +36,14 @@ export const problems = {
   invalid_cursor: { status: 400, title: 'The cursor is not one of this list' },
   invalid_key: { status: 400, title: 'The agent name or key is not valid' },
   invalid_option: { status: 400, title: 'A parameter is out of its range' },
+  invalid_input: { status: 400, title: 'A field is not what it must be' },
+  forbidden_by_policy: { status: 403, title: 'The retention policy does not allow it' },
   forbidden: { status: 403, title: 'The caller may not do this' },
   not_found: { status: 404, title: 'Not found' },
+  session_not_found: { status: 404, title: 'The session is not registered' },
   unknown_agent: { status: 404, title: 'No such agent is defined' },
   method_not_allowed: { status: 405, title: 'The resource does not have this method' },
+  id_conflict: { status: 409, title: 'Another content is stored under this id' },
   conflict: { status: 412, title: 'The precondition failed' },
   too_large: { status: 413, title: 'The content is too large' },
   unsupported_media_type: { status: 415, title: 'The agent takes JSON only' },

@@ -4,7 +4,7 @@ import {
   DumpFailedError,
   InvalidStateError,
   LoadFailedError,
-  PersistenceError,
+  type PersistenceError,
   TooLargeError,
   UnavailableError,
 } from '../../lib/persistence/persistence-error.ts';
@@ -35,8 +35,9 @@ export function problemResponse(error: unknown, requestId: string): HttpResponse
 
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof UnavailableError && error.throttled) return 'throttled';
-  if (error instanceof PersistenceError || error instanceof HttpError) return error.code;
-  return 'internal';
+  // One of ours whose code has no status is not meant for callers.
+  const isKnown = error instanceof DormouseError && Object.hasOwn(problems, error.code);
+  return isKnown ? (error.code as ErrorCode) : 'internal';
 }
 
 /** What a callback or a schema says may quote the state: it stays out of answers and logs. */
@@ -47,7 +48,7 @@ function detailOf(error: unknown): string {
     return "the agent's load callback threw, rejected or returned nothing";
   if (error instanceof InvalidStateError)
     return `the state was refused${error.path ? ` at ${error.path}` : ''}`;
-  return error instanceof DormouseError
+  return error instanceof DormouseError && codeOf(error) !== 'internal'
     ? error.message
     : 'an unexpected error; the log has it under the requestId';
 }

@@ -47,14 +47,29 @@ const unsafe = /[\p{Cc}%?#\\]/u;
 
 /** The instance key of a path. Refuses what an HTTP API cannot carry unambiguously, alike on every method. */
 export function instanceKey({ parameters }: HttpRequest): string {
-  const key = parameters.key ?? '';
-  if (Buffer.byteLength(key) > keyMaxBytes)
-    throw new InvalidKeyError(`a key is at most ${keyMaxBytes} UTF-8 bytes`);
-  if (unsafe.test(key)) {
-    throw new InvalidKeyError('a key in a path holds no control character, percent sign, ?, # or backslash');
-  }
+  const key = checkedPart('a key', parameters.key);
   if (key.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw new InvalidKeyError("a key in a path has no segment that is empty, '.' or '..'");
   }
   return key;
+}
+
+/** The session of a path: as a key, without `/`. */
+export function sessionId({ parameters }: HttpRequest): string {
+  const id = checkedPart('a session', parameters.session);
+  if (id.includes('/') || ['', '.', '..'].includes(id)) {
+    throw new InvalidKeyError("a session in a path holds no '/', and is not '.' or '..'");
+  }
+  return id;
+}
+
+function checkedPart(what: string, part = ''): string {
+  if (Buffer.byteLength(part) > keyMaxBytes)
+    throw new InvalidKeyError(`${what} is at most ${keyMaxBytes} UTF-8 bytes`);
+  if (unsafe.test(part)) {
+    throw new InvalidKeyError(
+      `${what} in a path holds no control character, percent sign, ?, # or backslash`,
+    );
+  }
+  return part;
 }

@@ -127,7 +127,7 @@ function ofSnapshots(damaged: Metric): AlarmSpec {
     id: 'DamagedSnapshots',
     metric: damaged,
     threshold: 1,
-    means: 'A stored snapshot is not what was stored.',
+    means: 'A stored snapshot, or a part of a memory, is not what was stored.',
     section: 'damaged-snapshots',
   };
 }

@@ -4,7 +4,7 @@ import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { ServiceFunction } from './service-function.ts';
 
-/** Counts the requests that met a snapshot which is not what was stored, as the functions log them. */
+/** Counts the requests that met a snapshot, or a part of a memory, which is not what was stored, as the functions log them. */
 export function damagedSnapshots(scope: Construct, functions: readonly ServiceFunction[]): Metric {
   const metric = { metricNamespace: Stack.of(scope).stackName, metricName: 'DamagedSnapshots' };
   for (const fn of functions) {

@@ -1,10 +1,20 @@
+import { handler as deregisterSession } from '../../functions/http/deregister-session.ts';
 import { handler as describeApi } from '../../functions/http/describe-api.ts';
+import { handler as exportMemory } from '../../functions/http/export-memory.ts';
 import { handler as fallback } from '../../functions/http/fallback.ts';
 import { handler as forget } from '../../functions/http/forget.ts';
+import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
+import { handler as getSession } from '../../functions/http/get-session.ts';
 import { handler as hibernate } from '../../functions/http/hibernate.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
 import { handler as listAgents } from '../../functions/http/list-agents.ts';
+import { handler as listCapsules } from '../../functions/http/list-capsules.ts';
+import { handler as listErrors } from '../../functions/http/list-errors.ts';
 import { handler as listInstances } from '../../functions/http/list-instances.ts';
+import { handler as listSessions } from '../../functions/http/list-sessions.ts';
+import { handler as recent } from '../../functions/http/recent.ts';
+import { handler as registerSession } from '../../functions/http/register-session.ts';
+import { handler as remember } from '../../functions/http/remember.ts';
 import { handler as thaw } from '../../functions/http/thaw.ts';
 import { matchPath, type Operation } from '../../lib/http/routes.ts';
 
@@ -15,6 +25,16 @@ const handlers: Readonly<Record<Operation, HttpHandler>> = {
   'list-instances': listInstances,
   'list-agents': listAgents,
   'describe-api': describeApi,
+  'register-session': registerSession,
+  'get-session': getSession,
+  'deregister-session': deregisterSession,
+  'list-sessions': listSessions,
+  remember,
+  recent,
+  'forget-messages': forgetMessages,
+  'list-capsules': listCapsules,
+  'export-memory': exportMemory,
+  'list-errors': listErrors,
 };
 
 export interface RouteMatch {

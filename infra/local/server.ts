@@ -7,7 +7,8 @@ import type { Services } from '../../functions/services.ts';
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { indexAgents } from '../../lib/agents/define-agent.ts';
 import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
-import { snapshotsTable } from '../../lib/dynamodb/tables.ts';
+import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
+import { errorsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from './embedded-dynamodb.ts';
 import { serve } from './gateway.ts';
 
@@ -91,6 +92,11 @@ function createLocalServices(
     strictAgents: false,
     tenantClaim: undefined,
     store: dynamoDbStore({ client, tableName: tableName(snapshotsTable) }),
+    stores: dynamoDbStores({
+      client,
+      sessionsTable: tableName(sessionsTable),
+      errorsTable: tableName(errorsTable),
+    }),
   };
 }
 

@@ -20,8 +20,6 @@ export const snapshotsTable: TableDescriptor = {
   env: 'DORMOUSE_SNAPSHOTS_TABLE',
 };
 
-export const tables: readonly TableDescriptor[] = [snapshotsTable];
-
 /** Sessions, and what agents remember of them. */
 export const sessionsTable: TableDescriptor = {
   id: 'Sessions',
@@ -40,5 +38,4 @@ export const errorsTable: TableDescriptor = {
   env: 'DORMOUSE_ERRORS_TABLE',
 };
 
-/** The tables that sessions, memory and the error log need. */
-export const memoryTables: readonly TableDescriptor[] = [sessionsTable, errorsTable];
+export const tables: readonly TableDescriptor[] = [snapshotsTable, sessionsTable, errorsTable];

@@ -5,18 +5,46 @@ export interface Route {
   readonly path: string;
 }
 
-export type Operation = 'hibernate' | 'thaw' | 'forget' | 'list-instances' | 'list-agents' | 'describe-api';
+export type Operation =
+  | 'hibernate'
+  | 'thaw'
+  | 'forget'
+  | 'list-instances'
+  | 'list-agents'
+  | 'describe-api'
+  | 'register-session'
+  | 'get-session'
+  | 'deregister-session'
+  | 'list-sessions'
+  | 'remember'
+  | 'recent'
+  | 'forget-messages'
+  | 'list-capsules'
+  | 'export-memory'
+  | 'list-errors';
 
-const instance = '/v1/agents/{agent}/instances/{key+}';
+const agent = '/v1/agents/{agent}';
+const instance = `${agent}/instances/{key+}`;
+const session = `${agent}/sessions/{session}`;
 
 export const routes: readonly Route[] = [
   { operation: 'hibernate', method: 'PUT', path: instance },
   { operation: 'thaw', method: 'GET', path: instance },
   { operation: 'thaw', method: 'HEAD', path: instance },
   { operation: 'forget', method: 'DELETE', path: instance },
-  { operation: 'list-instances', method: 'GET', path: '/v1/agents/{agent}/instances' },
+  { operation: 'list-instances', method: 'GET', path: `${agent}/instances` },
   { operation: 'list-agents', method: 'GET', path: '/v1/agents' },
   { operation: 'describe-api', method: 'GET', path: '/v1/openapi.json' },
+  { operation: 'register-session', method: 'PUT', path: session },
+  { operation: 'get-session', method: 'GET', path: session },
+  { operation: 'deregister-session', method: 'DELETE', path: session },
+  { operation: 'list-sessions', method: 'GET', path: `${agent}/sessions` },
+  { operation: 'remember', method: 'POST', path: `${session}/messages` },
+  { operation: 'recent', method: 'GET', path: `${session}/messages` },
+  { operation: 'forget-messages', method: 'DELETE', path: `${session}/messages` },
+  { operation: 'list-capsules', method: 'GET', path: `${session}/capsules` },
+  { operation: 'export-memory', method: 'GET', path: `${session}/export` },
+  { operation: 'list-errors', method: 'GET', path: `${agent}/errors` },
 ];
 
 /**

@@ -14,6 +14,14 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   metadata: {},
 };
 
+/** Keeps everything, and lets its owner export and forget it: what holds where nobody has defined an agent. */
+export const KEEP_EVERYTHING: RetentionPolicy = {
+  ...DEFAULT_RETENTION,
+  name: 'keep-everything',
+  rawRetentionSecs: null,
+  compactAfterSecs: null,
+};
+
 /**
  * The policy that holds for an agent: its own, or the default one. With a list and a name, the one of that name.
  *

@@ -14,6 +14,7 @@ import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
 import { thaw as thawState } from '../../lib/persistence/thaw.ts';
+import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
 import { httpEvent } from '../support/http-event.ts';
 
 const secret = 'the-secret-of-the-state';
@@ -55,7 +56,13 @@ describe('the handlers', () => {
     }
     vi.spyOn(process.stdout, 'write').mockImplementation((line) => Boolean(lines.push(String(line))));
     vi.spyOn(process.stderr, 'write').mockImplementation((line) => Boolean(lines.push(String(line))));
-    services = { agents: indexAgents(agents), strictAgents: false, tenantClaim: undefined, store };
+    services = {
+      agents: indexAgents(agents),
+      strictAgents: false,
+      tenantClaim: undefined,
+      store,
+      stores: inMemoryStores(),
+    };
     useServices(services);
   });
   afterEach(() => {

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { problems } from '../../functions/http/http-error.ts';
-import { openApiDocument } from '../../functions/http/openapi-document.ts';
+import { openApiDocument } from '../../functions/http/openapi/document.ts';
 import { routes } from '../../lib/http/routes.ts';
 
 test('the document is valid OpenAPI 3.1', async () => {

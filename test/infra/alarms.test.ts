@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../../infra/project.ts';
+import { nameOf } from '../../infra/rehearsal/grants.ts';
 import { serviceFunctions } from '../../infra/service-functions.ts';
 import { tables } from '../../lib/dynamodb/tables.ts';
 import { type Resource, resourcesOf, synthesizedStack } from './synthesized-stack.ts';
@@ -23,7 +24,7 @@ describe('the alarms', () => {
     'watch %s for errors and throttles',
     (id) => {
       const metrics = alarms
-        .filter(({ Properties }) => dimension(Properties, 'FunctionName')?.startsWith(id))
+        .filter(({ Properties }) => nameOf(dimension(Properties, 'FunctionName') ?? '') === id)
         .map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
 
       expect(metrics.toSorted()).toEqual(['AWS/Lambda Errors', 'AWS/Lambda Throttles']);
@@ -45,14 +46,18 @@ describe('the alarms', () => {
   });
 
   test('count an operation that had no system error as none, which would otherwise hide the others', () => {
-    const metrics = alarms.flatMap(({ Properties }) => Properties.Metrics ?? []);
+    const summing = alarms.filter(({ Properties }) => Properties.Metrics !== undefined);
 
-    const sums = metrics.filter((metric) => metric.Expression !== undefined);
-    const terms = metrics.filter((metric) => metric.MetricStat !== undefined);
+    expect(summing).toHaveLength(tables.length);
+    for (const { Properties } of summing) {
+      const metrics: Record<string, string>[] = Properties.Metrics;
+      const sums = metrics.filter((metric) => metric.Expression !== undefined);
+      const terms = metrics.filter((metric) => metric.MetricStat !== undefined);
 
-    expect(sums.map(({ Expression }) => Expression)).toEqual([
-      terms.map(({ Id }) => `FILL(${Id}, 0)`).join(' + '),
-    ]);
+      expect(sums.map(({ Expression }) => Expression)).toEqual([
+        terms.map(({ Id }) => `FILL(${Id}, 0)`).join(' + '),
+      ]);
+    }
   });
 
   test('watch the API for 5xx', () => {

@@ -42,7 +42,7 @@ describe.each([
     );
 
     expect(types.filter((type) => /^Custom::|CustomResource/.test(type))).toEqual([]);
-    expect(types.length).toBeLessThan(150);
+    expect(types.length).toBeLessThan(250);
   });
 
   // What is retained under a fixed name stands in the way of the next deployment.

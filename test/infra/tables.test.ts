@@ -8,21 +8,43 @@ describe('the tables', () => {
   const { template } = synthesizedStack();
 
   // A change to any of this makes CloudFormation replace the table: what it holds would be left behind.
-  test('have the logical ids and keys that deployed stacks have', () => {
+  test('have the logical ids, keys and indexes that deployed stacks have', () => {
     const pinned = Object.entries(resourcesOf(template, type)).map(([logicalId, { Properties }]) => ({
       logicalId,
       keys: Properties.KeySchema.map((key: Record<string, string>) => `${key.KeyType} ${key.AttributeName}`),
-      attributes: Properties.AttributeDefinitions,
+      attributes: Properties.AttributeDefinitions.map(
+        (attribute: Record<string, string>) => `${attribute.AttributeName} ${attribute.AttributeType}`,
+      ),
+      indexes: Properties.LocalSecondaryIndexes ?? [],
     }));
 
     expect(pinned).toEqual([
       {
         logicalId: 'SnapshotsTable',
         keys: ['HASH pk', 'RANGE sk'],
-        attributes: [
-          { AttributeName: 'pk', AttributeType: 'S' },
-          { AttributeName: 'sk', AttributeType: 'S' },
+        attributes: ['pk S', 'sk S'],
+        indexes: [],
+      },
+      {
+        logicalId: 'SessionsTable',
+        keys: ['HASH pk', 'RANGE sk'],
+        attributes: ['pk S', 'sk S', 'place S'],
+        indexes: [
+          {
+            IndexName: 'byPlace',
+            KeySchema: [
+              { AttributeName: 'pk', KeyType: 'HASH' },
+              { AttributeName: 'place', KeyType: 'RANGE' },
+            ],
+            Projection: { ProjectionType: 'ALL' },
+          },
         ],
+      },
+      {
+        logicalId: 'ErrorsTable',
+        keys: ['HASH pk', 'RANGE sk'],
+        attributes: ['pk S', 'sk S'],
+        indexes: [],
       },
     ]);
   });

@@ -1,0 +1,25 @@
+import { ForbiddenByPolicyError } from '../../lib/memory/memory-error.ts';
+import { agentRuntime } from './agent-runtime.ts';
+import { HttpError } from './http-error.ts';
+import { type Handle, httpHandler } from './http-handler.ts';
+import { sessionId } from './target.ts';
+
+/** `DELETE /v1/agents/{agent}/sessions/{session}` */
+const deleteSession: Handle = async (request, services) => {
+  const runtime = agentRuntime(request, services);
+  const id = sessionId(request);
+  const { memory } = request.query;
+  if (memory !== undefined && memory !== 'forget')
+    throw new HttpError('invalid_request', "memory must be 'forget'");
+  const { policy } = runtime;
+  if (memory === 'forget' && !policy.forgetAllowed)
+    throw new ForbiddenByPolicyError(policy.name, 'forgetting');
+
+  // First the session, so that nothing more is remembered; repeating the call finishes what was interrupted.
+  await runtime.deregisterSession(id);
+  if (memory === 'forget') await runtime.memory(id).forgetSession();
+
+  return { status: 204 };
+};
+
+export const handler = httpHandler(deleteSession);

@@ -1,0 +1,17 @@
+import { agentRuntime, registeredSession } from './agent-runtime.ts';
+import { pageAnswer } from './fitting-page.ts';
+import { type Handle, httpHandler } from './http-handler.ts';
+import { decodeCursor, pageLimit } from './paging.ts';
+
+/** `GET /v1/agents/{agent}/sessions/{session}/capsules` */
+const getCapsules: Handle = async (request, services) => {
+  const runtime = agentRuntime(request, services);
+  const { id } = await registeredSession(runtime, request);
+  const list = ['capsules', runtime.agent, id];
+  const after = decodeCursor(list, request);
+  const memory = runtime.memory(id);
+
+  return pageAnswer(list, pageLimit(request), (limit) => memory.listCapsules({ limit, after }));
+};
+
+export const handler = httpHandler(getCapsules);

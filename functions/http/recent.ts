@@ -1,0 +1,39 @@
+import type { RecentQuery } from '../../lib/memory/agent-memory.ts';
+import { agentRuntime, registeredSession } from './agent-runtime.ts';
+import { pageAnswer } from './fitting-page.ts';
+import { HttpError } from './http-error.ts';
+import { type Handle, httpHandler } from './http-handler.ts';
+import { decodeCursor, pageLimit } from './paging.ts';
+import { timestampOf } from './query-timestamp.ts';
+import type { HttpRequest } from './request.ts';
+
+/** `GET /v1/agents/{agent}/sessions/{session}/messages` */
+const getMessages: Handle = async (request, services) => {
+  const runtime = agentRuntime(request, services);
+  const { id } = await registeredSession(runtime, request);
+  const query = recentQuery(request);
+  const { since = '', until = '', hours = '', order = '' } = request.query;
+  const list = ['messages', runtime.agent, id, since, until, hours, order];
+  const after = decodeCursor(list, request);
+  const memory = runtime.memory(id);
+
+  return pageAnswer(list, pageLimit(request), (limit) => memory.recent({ ...query, limit, after }));
+};
+
+export const handler = httpHandler(getMessages);
+
+function recentQuery({ query }: HttpRequest): RecentQuery {
+  const { since, until, hours, order } = query;
+  if (order !== undefined && order !== 'asc' && order !== 'desc') {
+    throw new HttpError('invalid_request', "order must be 'asc' or 'desc'");
+  }
+  if (hours !== undefined && !/^\d{1,7}(?:\.\d{1,6})?$/.test(hours)) {
+    throw new HttpError('invalid_request', 'hours must be a number above 0');
+  }
+  return {
+    since: since === undefined ? undefined : timestampOf(since),
+    until: until === undefined ? undefined : timestampOf(until),
+    hours: hours === undefined ? undefined : Number(hours),
+    order,
+  };
+}

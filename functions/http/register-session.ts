@@ -1,0 +1,20 @@
+import { agentRuntime } from './agent-runtime.ts';
+import { type Handle, httpHandler } from './http-handler.ts';
+import { jsonBody, objectOf } from './json-body.ts';
+import { json } from './response.ts';
+import { sessionId } from './target.ts';
+
+/** `PUT /v1/agents/{agent}/sessions/{session}` */
+const putSession: Handle = async (request, services) => {
+  const runtime = agentRuntime(request, services);
+  const { meta = {} } = objectOf((await jsonBody(request)) ?? {}, ['meta']);
+
+  const { session, created } = await runtime.registerSession(
+    sessionId(request),
+    meta as Record<string, unknown>,
+  );
+
+  return json(created ? 201 : 200, session);
+};
+
+export const handler = httpHandler(putSession);

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { handler as deregisterSession } from '../../functions/http/deregister-session.ts';
+import { handler as exportMemory } from '../../functions/http/export-memory.ts';
+import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
+import { handler as getSession } from '../../functions/http/get-session.ts';
+import type { HttpHandler } from '../../functions/http/http-handler.ts';
+import { handler as listCapsules } from '../../functions/http/list-capsules.ts';
+import { handler as listErrors } from '../../functions/http/list-errors.ts';
+import { handler as listSessions } from '../../functions/http/list-sessions.ts';
+import { handler as recent } from '../../functions/http/recent.ts';
+import { handler as registerSession } from '../../functions/http/register-session.ts';
+import { handler as remember } from '../../functions/http/remember.ts';
+import { type Services, useServices } from '../../functions/services.ts';
+import { defineAgent, indexAgents } from '../../lib/agents/define-agent.ts';
+import { DEFAULT_RETENTION } from '../../lib/memory/retention.ts';
+import { memoryStore } from '../../lib/persistence/memory-store.ts';
+import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
+import { createRuntime } from '../../lib/sessions/create-runtime.ts';
+import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import { httpEvent } from '../support/http-event.ts';
+
+const agents = [
+  defineAgent({
+    name: 'closed',
+    retention: { ...DEFAULT_RETENTION, name: 'closed', exportAllowed: false, forgetAllowed: false },
+  }),
+  defineAgent({
+    name: 'short',
+    retention: { ...DEFAULT_RETENTION, name: 'short', rawRetentionSecs: 60, compactAfterSecs: null },
+  }),
+];
+
+describe('the handlers of sessions and memory', () => {
+  let services: Services;
+  let lines: string[];
+
+  beforeEach(() => {
+    lines = [];
+    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+      vi.spyOn(console, method).mockImplementation((line) => void lines.push(String(line)));
+    }
+    services = {
+      ...{ agents: indexAgents(agents), strictAgents: false, tenantClaim: undefined },
+      store: memoryStore(),
+      stores: inMemoryStores(),
+    };
+    useServices(services);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  const event = (method: string, agent: string, more: Parameters<typeof httpEvent>[0] = {}) => {
+    const made = httpEvent({ method, agent, headers: { 'content-type': 'application/json' }, ...more });
+    return { ...made, pathParameters: { agent, session: 's1' } };
+  };
+  const ask = async (handler: HttpHandler, method: string, agent: string, more = {}) => {
+    const { statusCode, body, headers } = await handler(event(method, agent, more));
+    return { statusCode, headers, body: body ? JSON.parse(body) : undefined };
+  };
+  const message = JSON.stringify({
+    id: 'm1',
+    content: 'the-secret-of-the-message',
+    sender: { id: 'ann' },
+    timestamp: '2020-01-01T00:00:00Z',
+  });
+  const range = { query: { from: '0', to: '9999999999999' } };
+
+  test('a policy that forbids export or forget is 403, and nothing is removed', async () => {
+    await ask(registerSession, 'PUT', 'closed');
+    const now = JSON.stringify({ id: 'm1', content: 'kept', sender: { id: 'ann' } });
+    expect((await ask(remember, 'POST', 'closed', { body: now })).statusCode).toBe(201);
+
+    for (const answer of [
+      await ask(exportMemory, 'GET', 'closed'),
+      await ask(forgetMessages, 'DELETE', 'closed', range),
+      await ask(deregisterSession, 'DELETE', 'closed', { query: { memory: 'forget' } }),
+    ]) {
+      expect([answer.statusCode, answer.body.code]).toEqual([403, 'forbidden_by_policy']);
+    }
+    expect((await ask(getSession, 'GET', 'closed')).statusCode).toBe(200);
+    expect((await ask(recent, 'GET', 'closed')).body.items).toHaveLength(1);
+  });
+
+  test('an agent that nobody has defined loses nothing by age; a policy hides what it lets go', async () => {
+    for (const [agent, kept] of [
+      ['anybody', 1],
+      ['short', 0],
+    ] as const) {
+      await ask(registerSession, 'PUT', agent);
+      expect((await ask(remember, 'POST', agent, { body: message })).statusCode).toBe(201);
+      expect((await ask(recent, 'GET', agent)).body.items).toHaveLength(kept);
+    }
+  });
+
+  test('tenants do not share sessions', async () => {
+    useServices({ ...services, tenantClaim: 'org' });
+    const as = (org: string) => ({ claims: { org } });
+    await ask(registerSession, 'PUT', 'planner', as('one'));
+
+    expect((await ask(getSession, 'GET', 'planner', as('one'))).statusCode).toBe(200);
+    expect((await ask(getSession, 'GET', 'planner', as('two'))).statusCode).toBe(404);
+    expect((await ask(listSessions, 'GET', 'planner', as('two'))).body.items).toEqual([]);
+    expect((await ask(exportMemory, 'GET', 'planner', as('one'))).body.agent).toBe('planner');
+  });
+
+  test('the error log is answered newest first, without stacks', async () => {
+    const runtime = createRuntime('planner', { stores: services.stores });
+    await runtime.recordError({ where: 'daily-digest', msg: 'first', stack: 'at file.ts:1' });
+    await runtime.recordError({ where: 'daily-digest', msg: 'second', sessionId: 's1', runId: 'r1' });
+
+    const { body } = await ask(listErrors, 'GET', 'planner');
+
+    expect(body.items).toEqual([
+      {
+        id: expect.any(String),
+        where: 'daily-digest',
+        msg: 'second',
+        ts: expect.stringMatching(/Z$/),
+        sessionId: 's1',
+        runId: 'r1',
+      },
+      { id: expect.any(String), where: 'daily-digest', msg: 'first', ts: expect.stringMatching(/Z$/) },
+    ]);
+  });
+
+  test('nothing of a message is logged', async () => {
+    await ask(registerSession, 'PUT', 'planner');
+    await ask(remember, 'POST', 'planner', { body: message });
+    await ask(remember, 'POST', 'planner', { body: message.replace('the-secret', 'another-secret') });
+
+    expect(lines.join()).not.toContain('secret');
+  });
+
+  const calls: [string, HttpHandler, string, object][] = [
+    ['register-session', registerSession, 'PUT', {}],
+    ['get-session', getSession, 'GET', {}],
+    ['deregister-session', deregisterSession, 'DELETE', {}],
+    ['list-sessions', listSessions, 'GET', {}],
+    ['remember', remember, 'POST', { body: message }],
+    ['recent', recent, 'GET', {}],
+    ['forget-messages', forgetMessages, 'DELETE', range],
+    ['list-capsules', listCapsules, 'GET', {}],
+    ['export-memory', exportMemory, 'GET', {}],
+    ['list-errors', listErrors, 'GET', {}],
+  ];
+  const failures: [unknown, number, string][] = [
+    [new UnavailableError('x', { throttled: true }), 429, 'throttled'],
+    [new UnavailableError('x', { retryable: false }), 503, 'unavailable'],
+    [new CorruptError('x'), 500, 'corrupt'],
+  ];
+  test.each(calls)(
+    '%s: a failing store has its own answer, never 404',
+    async (_name, handler, method, more) => {
+      for (const [error, status, code] of failures) {
+        const fail = () => Promise.reject(error);
+        const failing = (port: object) => new Proxy(port, { get: () => fail });
+        const { sessions, memory, errors, counters } = services.stores;
+        const stores = {
+          sessions: failing(sessions),
+          memory: failing(memory),
+          errors: failing(errors),
+          counters: failing(counters),
+        };
+        useServices({ ...services, stores: stores as Services['stores'] });
+
+        const answer = await ask(handler, method, 'planner', more);
+
+        expect([answer.statusCode, answer.body.code]).toEqual([status, code]);
+      }
+    },
+  );
+});
