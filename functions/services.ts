@@ -2,12 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import agentDefinitions from '#agents';
 import type { AgentDefinition } from '../lib/agents/agent-definition.ts';
 import { indexAgents } from '../lib/agents/define-agent.ts';
-import { dynamoDbCounters } from '../lib/dynamodb/counters.ts';
 import { dynamoDbStore } from '../lib/dynamodb/dynamodb-store.ts';
-import { dynamoDbErrorLog } from '../lib/dynamodb/error-log.ts';
-import { dynamoDbMemoryStore } from '../lib/dynamodb/memory-store.ts';
-import { dynamoDbSessionStore } from '../lib/dynamodb/session-store.ts';
-import { errorsTable, sessionsTable, snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
+import { snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
 import type { SnapshotCatalog } from '../lib/persistence/snapshot-store.ts';
 import type { RuntimeStores } from '../lib/sessions/create-runtime.ts';
@@ -18,50 +14,32 @@ export interface Services {
   readonly strictAgents: boolean;
   readonly tenantClaim: string | undefined;
   readonly store: SnapshotCatalog;
-  readonly stores: RuntimeStores;
+  /** Set by a host that brings its own; the functions make theirs in runtime-stores.ts, which the hot path does not load. */
+  readonly stores?: RuntimeStores | undefined;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 function createServices(env: Env, definitions: readonly AgentDefinition[]): Services {
-  const client = once(createClient);
-  const table = ({ env: name }: TableDescriptor) => required(env, name);
-  // Each on first use: a function without access to a table has no name of it, and needs none.
-  const store = once(() => dynamoDbStore({ client: client(), tableName: table(snapshotsTable) }));
-  const sessions = once(() => dynamoDbSessionStore(client(), table(sessionsTable)));
-  const memory = once(() => dynamoDbMemoryStore({ client: client(), tableName: table(sessionsTable) }));
-  const errors = once(() => dynamoDbErrorLog({ client: client(), tableName: table(errorsTable) }));
-  const counters = once(() => dynamoDbCounters(client(), table(sessionsTable)));
+  let store: SnapshotCatalog | undefined;
   return {
     agents: indexAgents(definitions),
     strictAgents: env[environment.strictAgents] === 'true',
     tenantClaim: env[environment.tenantClaim] || undefined,
+    // On first use: a function without access to the table has no name of it, and needs none.
     get store() {
-      return store();
-    },
-    stores: {
-      get sessions() {
-        return sessions();
-      },
-      get memory() {
-        return memory();
-      },
-      get errors() {
-        return errors();
-      },
-      get counters() {
-        return counters();
-      },
+      store ??= dynamoDbStore({ client: dynamoDb(), tableName: tableNameOf(snapshotsTable, env) });
+      return store;
     },
   };
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
+let client: DynamoDBClient | undefined;
+
+/** The process's one client, so that its connections are used again. */
+export function dynamoDb(): DynamoDBClient {
+  client ??= createClient();
+  return client;
 }
 
 /** Within the 29 seconds that API Gateway waits, a request that got no answer is worth another try. */
@@ -72,7 +50,7 @@ function createClient(): DynamoDBClient {
   });
 }
 
-function required(env: Env, name: string): string {
+export function tableNameOf({ env: name }: TableDescriptor, env: Env = process.env): string {
   const value = env[name];
   if (!value) throw new Error(`the environment variable ${name} is not set`);
   return value;

@@ -3,6 +3,7 @@ import { KEEP_EVERYTHING, selectPolicy } from '../../lib/memory/retention.ts';
 import type { AgentRuntime } from '../../lib/sessions/agent-runtime.ts';
 import { createRuntime } from '../../lib/sessions/create-runtime.ts';
 import type { Session } from '../../lib/sessions/session.ts';
+import { runtimeStores } from '../runtime-stores.ts';
 import type { Services } from '../services.ts';
 import type { HttpRequest } from './request.ts';
 import { agentTarget, sessionId } from './target.ts';
@@ -11,7 +12,7 @@ import { agentTarget, sessionId } from './target.ts';
 export function agentRuntime(request: HttpRequest, services: Services): AgentRuntime {
   const { scope, definition } = agentTarget(request, services);
   return createRuntime(scope, {
-    stores: services.stores,
+    stores: runtimeStores(services),
     // Only a defined agent has a policy: what another remembers is not to be lost by a default.
     policy: definition === undefined ? KEEP_EVERYTHING : selectPolicy(definition),
     maxErrors: definition?.limits?.maxErrors,

@@ -18,19 +18,25 @@ export interface AgentTarget {
   readonly persistence: PersistenceConfig<SnapshotCatalog>;
 }
 
-export function agentTarget(
-  request: HttpRequest,
-  { agents, strictAgents, tenantClaim, store }: Services,
-): AgentTarget {
+export function agentTarget(request: HttpRequest, services: Services): AgentTarget {
+  const { agents, strictAgents, tenantClaim } = services;
   const name = request.parameters.agent ?? '';
   if (!agentNamePattern.test(name)) {
     throw new InvalidKeyError(`an agent name must match ${agentNamePattern.source}`);
   }
   const definition = agents.get(name);
-  if (strictAgents && definition === undefined)
+  if (strictAgents && definition === undefined) {
     throw new HttpError('unknown_agent', `no agent is named '${name}'`);
+  }
   const scope = storeKeyScope(...tenantOf(request, tenantClaim), name);
-  return { name, definition, scope, persistence: { store, keyFn: (_agent, key) => `${scope}/${key}` } };
+  const keyFn = (_agent: string, key: string) => `${scope}/${key}`;
+  return {
+    ...{ name, definition, scope },
+    // Not every function that asks for an agent may use its snapshots.
+    get persistence() {
+      return { store: services.store, keyFn };
+    },
+  };
 }
 
 /** With a tenant claim every caller lives in a space of its own: no agent or key reaches another tenant's. */

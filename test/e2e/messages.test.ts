@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect } from 'vitest';
+import { randomBytesOf } from '../support/random-bytes.ts';
 import { httpCase } from './case.ts';
 import { deployment } from './deployment.ts';
 
@@ -186,7 +187,7 @@ describe('messages over HTTP', () => {
     async () => {
       const large = Array.from({ length: 4 }, (_, index) => ({
         id: `l${index}`,
-        content: String(index).repeat(450_000),
+        content: randomBytesOf(340_000, `large ${index}`).toString('base64'),
         sender,
         timestamp: index,
       }));
@@ -205,6 +206,11 @@ describe('messages over HTTP', () => {
       expect(pages.flat()).toHaveLength(94);
       expect(new Set(pages.flat()).size).toBe(94);
       expect((await page('?limit=1')).items[0]?.content).toBe(large[0]?.content);
+
+      expect((await call('DELETE', `${at()}/messages?from=0&to=1`)).json()).toEqual({ deleted: 2 });
+      expect((await page('?limit=1')).items[0]?.content).toBe(large[2]?.content);
+      expect((await call('DELETE', `${at()}?memory=forget`)).status).toBe(204);
+      expect((await call('GET', at())).status).toBe(404);
     },
     60_000,
   );

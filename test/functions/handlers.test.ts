@@ -14,7 +14,7 @@ import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
 import { thaw as thawState } from '../../lib/persistence/thaw.ts';
-import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { httpEvent } from '../support/http-event.ts';
 
 const secret = 'the-secret-of-the-state';
@@ -49,19 +49,12 @@ describe('the handlers', () => {
 
   beforeEach(() => {
     store = memoryStore();
-    lines = [];
-    // Powertools writes through a console of its own to standard output, except in its development mode.
-    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-      vi.spyOn(console, method).mockImplementation((line) => void lines.push(String(line)));
-    }
-    vi.spyOn(process.stdout, 'write').mockImplementation((line) => Boolean(lines.push(String(line))));
-    vi.spyOn(process.stderr, 'write').mockImplementation((line) => Boolean(lines.push(String(line))));
+    lines = capturedLog();
     services = {
       agents: indexAgents(agents),
       strictAgents: false,
       tenantClaim: undefined,
       store,
-      stores: inMemoryStores(),
     };
     useServices(services);
   });

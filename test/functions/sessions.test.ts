@@ -15,8 +15,9 @@ import { defineAgent, indexAgents } from '../../lib/agents/define-agent.ts';
 import { DEFAULT_RETENTION } from '../../lib/memory/retention.ts';
 import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
+import { createRuntime, type RuntimeStores } from '../../lib/sessions/create-runtime.ts';
 import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { httpEvent } from '../support/http-event.ts';
 
 const agents = [
@@ -32,17 +33,16 @@ const agents = [
 
 describe('the handlers of sessions and memory', () => {
   let services: Services;
+  let stores: RuntimeStores;
   let lines: string[];
 
   beforeEach(() => {
-    lines = [];
-    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-      vi.spyOn(console, method).mockImplementation((line) => void lines.push(String(line)));
-    }
+    lines = capturedLog();
+    stores = inMemoryStores();
     services = {
       ...{ agents: indexAgents(agents), strictAgents: false, tenantClaim: undefined },
       store: memoryStore(),
-      stores: inMemoryStores(),
+      stores,
     };
     useServices(services);
   });
@@ -105,7 +105,7 @@ describe('the handlers of sessions and memory', () => {
   });
 
   test('the error log is answered newest first, without stacks', async () => {
-    const runtime = createRuntime('planner', { stores: services.stores });
+    const runtime = createRuntime('planner', { stores });
     await runtime.recordError({ where: 'daily-digest', msg: 'first', stack: 'at file.ts:1' });
     await runtime.recordError({ where: 'daily-digest', msg: 'second', sessionId: 's1', runId: 'r1' });
 
@@ -129,6 +129,7 @@ describe('the handlers of sessions and memory', () => {
     await ask(remember, 'POST', 'planner', { body: message });
     await ask(remember, 'POST', 'planner', { body: message.replace('the-secret', 'another-secret') });
 
+    expect(lines.join()).toContain('"agent":"planner"');
     expect(lines.join()).not.toContain('secret');
   });
 
@@ -155,14 +156,14 @@ describe('the handlers of sessions and memory', () => {
       for (const [error, status, code] of failures) {
         const fail = () => Promise.reject(error);
         const failing = (port: object) => new Proxy(port, { get: () => fail });
-        const { sessions, memory, errors, counters } = services.stores;
-        const stores = {
+        const { sessions, memory, errors, counters } = stores;
+        const broken = {
           sessions: failing(sessions),
           memory: failing(memory),
           errors: failing(errors),
           counters: failing(counters),
         };
-        useServices({ ...services, stores: stores as Services['stores'] });
+        useServices({ ...services, stores: broken as RuntimeStores });
 
         const answer = await ask(handler, method, 'planner', more);
 

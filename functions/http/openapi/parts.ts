@@ -32,7 +32,7 @@ export const header = (name: string, description: string) =>
   parameter(name, 'header', { type: 'string' }, description);
 export const time: Json = { type: 'string', format: 'date-time' };
 export const count: Json = { type: 'integer', minimum: 0 };
-export const cursor = { type: 'string', description: 'Where the next page starts; absent on the last' };
+const cursor = { type: 'string', description: 'Where the next page starts; absent on the last' };
 export const paging = [
   parameter(
     'limit',

@@ -1,0 +1,47 @@
+import { dynamoDbCounters } from '../lib/dynamodb/counters.ts';
+import { dynamoDbErrorLog } from '../lib/dynamodb/error-log.ts';
+import { dynamoDbMemoryStore } from '../lib/dynamodb/memory-store.ts';
+import { dynamoDbSessionStore } from '../lib/dynamodb/session-store.ts';
+import { errorsTable, sessionsTable } from '../lib/dynamodb/tables.ts';
+import type { RuntimeStores } from '../lib/sessions/create-runtime.ts';
+import { dynamoDb, type Services, tableNameOf } from './services.ts';
+
+let made: RuntimeStores | undefined;
+
+/** Where sessions, memory and errors are: the host's, or this process's own. */
+export function runtimeStores({ stores }: Services): RuntimeStores {
+  if (stores !== undefined) return stores;
+  made ??= createStores();
+  return made;
+}
+
+/** Each on first use: a function without access to a table has no name of it, and needs none. */
+function createStores(): RuntimeStores {
+  const sessionsName = () => tableNameOf(sessionsTable);
+  const sessions = once(() => dynamoDbSessionStore(dynamoDb(), sessionsName()));
+  const memory = once(() => dynamoDbMemoryStore({ client: dynamoDb(), tableName: sessionsName() }));
+  const errors = once(() => dynamoDbErrorLog({ client: dynamoDb(), tableName: tableNameOf(errorsTable) }));
+  const counters = once(() => dynamoDbCounters(dynamoDb(), sessionsName()));
+  return {
+    get sessions() {
+      return sessions();
+    },
+    get memory() {
+      return memory();
+    },
+    get errors() {
+      return errors();
+    },
+    get counters() {
+      return counters();
+    },
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let value: { readonly made: T } | undefined;
+  return () => {
+    value ??= { made: make() };
+    return value.made;
+  };
+}

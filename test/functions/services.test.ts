@@ -1,0 +1,31 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { handler as getSession } from '../../functions/http/get-session.ts';
+import { handler as thaw } from '../../functions/http/thaw.ts';
+import { errorsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
+import { capturedLog } from '../support/captured-log.ts';
+import { httpEvent } from '../support/http-event.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+/** An endpoint where nothing listens: a handler that gets as far as asking DynamoDB answers 503. */
+const nowhere = {
+  AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1',
+  AWS_REGION: 'local',
+  AWS_ACCESS_KEY_ID: 'x',
+  AWS_SECRET_ACCESS_KEY: 'x',
+};
+
+test('a function needs the names of its own tables only, and a missing one is named in the log', async () => {
+  const lines = capturedLog();
+  for (const [name, value] of Object.entries(nowhere)) vi.stubEnv(name, value);
+  vi.stubEnv(sessionsTable.env, 'sessions');
+  for (const { env } of [snapshotsTable, errorsTable]) vi.stubEnv(env, '');
+
+  const session = { ...httpEvent(), pathParameters: { agent: 'planner', session: 's1' } };
+  expect((await getSession(session)).statusCode).toBe(503);
+  expect((await thaw(httpEvent({ key: 'k' }))).statusCode).toBe(500);
+  expect(lines.join()).toContain(`the environment variable ${snapshotsTable.env} is not set`);
+});
