@@ -42,3 +42,13 @@ export const errorsTable: TableDescriptor = {
 
 /** The tables that sessions, memory and the error log need. */
 export const memoryTables: readonly TableDescriptor[] = [sessionsTable, errorsTable];
+
+/** Runs, their jobs and leases. */
+export const runsTable: TableDescriptor = {
+  id: 'Runs',
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  ttl: 'ttl',
+  env: 'DORMOUSE_RUNS_TABLE',
+  localIndex: { name: 'byAction', sortKey: 'actionRun' },
+};

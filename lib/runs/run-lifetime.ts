@@ -1,0 +1,45 @@
+import type { StoredRun } from './run.ts';
+import type { RunEngine } from './run-engine.ts';
+
+/**
+ * Takes the lease of the run's action, or prolongs it. Resolves false when another run has it. A run that may overlap
+ * others needs none.
+ */
+export async function holdLease(engine: RunEngine, run: StoredRun): Promise<boolean> {
+  if (run.overlap === 'allow') return true;
+  const { agent, action, runId } = run;
+  const lease = await engine.attempt(() => {
+    const now = engine.clock();
+    const until = new Date(now.getTime() + engine.leaseMs);
+    return engine.leases.acquire(agent, action, { runId, until }, now);
+  });
+  return lease.runId === runId;
+}
+
+export async function releaseLease(engine: RunEngine, run: StoredRun): Promise<void> {
+  if (run.overlap === 'allow') return;
+  await engine.attempt(() => engine.leases.release(run.agent, run.action, run.runId));
+}
+
+/** Ends a run that cannot go on. Nothing happens to one that has ended. */
+export async function failRun(engine: RunEngine, run: StoredRun, reason: string): Promise<void> {
+  const { agent, action, runId } = run;
+  const at = engine.clock();
+  const ended = await engine.attempt(() => engine.runs.end(run, { status: 'failed', reason, at }));
+  if (ended.reason === reason) engine.logger.error('the run has failed', { agent, action, runId, reason });
+  await releaseLease(engine, run);
+}
+
+/**
+ * Makes way for a run: the lease of one that has ended is given back, and one whose lease has run out is failed, since
+ * nobody works on it any more. Its record must say so before its name is gone from the lease.
+ */
+export async function clearLease(engine: RunEngine, { agent, action, runId }: StoredRun): Promise<void> {
+  const holder = await engine.attempt(() => engine.leases.holder(agent, action));
+  if (holder === undefined || holder.runId === runId) return;
+  const other = await engine.attempt(() => engine.runs.get({ agent, runId: holder.runId }));
+  if (other === undefined || other.status !== 'running')
+    await engine.attempt(() => engine.leases.release(agent, action, holder.runId));
+  else if (holder.until <= engine.clock())
+    await failRun(engine, other, 'the run was abandoned: its lease ran out');
+}

@@ -1,0 +1,127 @@
+import { actionHandler } from './action-handler.ts';
+import type { StoredRun } from './run.ts';
+import type { RunEngine } from './run-engine.ts';
+import { ShardTakenError } from './run-error.ts';
+import { failRun, holdLease, releaseLease } from './run-lifetime.ts';
+import type { RunMessage } from './run-message.ts';
+import type { ShardProgress } from './run-store.ts';
+import { shardSessions } from './shard-sessions.ts';
+import { type Visitor, visitor } from './visit-sessions.ts';
+
+export interface WorkOptions {
+  /** How much time this worker has left: unlimited unless given. */
+  readonly remainingMs?: (() => number) | undefined;
+}
+
+/** `dropped`: there is nothing to do for this message; another one does it, or it is done. */
+export type ShardOutcome = 'finished' | 'handed_over' | 'dropped';
+
+/**
+ * Works on the shard of a message: visits its sessions page by page, from wherever it is, until it is done or the time
+ * is nearly up. 1. claim the shard for this message, 2. visit a page of sessions, 3. commit its jobs, cursor and totals
+ * in one write, and so on, 4. hand the rest on in a new message, or add the shard's totals to the run; the last shard
+ * ends it. After a crash the message comes again and goes on from the last committed page: sessions after it are
+ * visited again, with the same `idempotencyKey`, and counted once.
+ *
+ * Rejects when the message should come again: `UnavailableError`, `ShardTakenError`.
+ *
+ * @example
+ * const outcome = await workShard(engine, message, { remainingMs: () => context.getRemainingTimeInMillis() });
+ */
+export async function workShard(
+  engine: RunEngine,
+  message: RunMessage,
+  { remainingMs = () => Number.POSITIVE_INFINITY }: WorkOptions = {},
+): Promise<ShardOutcome> {
+  const run = await engine.attempt(() => engine.runs.get(message));
+  if (run === undefined) return 'dropped';
+  if (run.status !== 'running' || !run.pending.includes(message.shard)) return finish(engine, run, message);
+
+  const definition = engine.agents.get(run.agent);
+  const handler = actionHandler(definition, run.action);
+  if (definition === undefined || handler === undefined) {
+    await failRun(engine, run, 'the agent does not have this action any more');
+    return 'dropped';
+  }
+
+  const owner = await engine.attempt(() => engine.runs.claimShard(message, message));
+  if (owner.token !== message.token) return 'dropped';
+  // This message was to be handed on; whether its successor was sent before the crash is not known.
+  if (owner.hop > message.hop) return owner.hop === message.hop + 1 ? sendOn(engine, message) : 'dropped';
+  if (!(await holdLease(engine, run))) {
+    await failRun(engine, run, 'another run took over: the lease had run out');
+    return 'dropped';
+  }
+  return workOn(engine, run, message, visitor(engine, run, definition, handler, remainingMs));
+}
+
+async function workOn(
+  engine: RunEngine,
+  run: StoredRun,
+  message: RunMessage,
+  visits: Visitor,
+): Promise<ShardOutcome> {
+  let progress = await engine.attempt(() => engine.runs.progress(message));
+  let leaseTakenAt = engine.clock().getTime();
+  while (!progress.done) {
+    if (!visits.hasTime()) {
+      await engine.attempt(() => engine.runs.handOver(message, message));
+      return sendOn(engine, message);
+    }
+    progress = await workPage(engine, run, message, { progress, visits });
+    if (engine.clock().getTime() - leaseTakenAt < engine.leaseMs / 4) continue;
+    leaseTakenAt = engine.clock().getTime();
+    if (await holdLease(engine, run)) continue;
+    await failRun(engine, run, 'another run took over: the lease had run out');
+    return 'dropped';
+  }
+  return finish(engine, run, message, progress);
+}
+
+async function workPage(
+  engine: RunEngine,
+  run: StoredRun,
+  message: RunMessage,
+  { progress, visits }: { progress: ShardProgress; visits: Visitor },
+): Promise<ShardProgress> {
+  const { shard } = message;
+  const sessions = await shardSessions(engine, run, { shard, after: progress.cursor });
+  const { jobs, unrecorded } = await visits.visit(sessions.items);
+  const whole = jobs.length === sessions.items.length;
+  const cursor = (whole ? sessions.next : undefined) ?? jobs.at(-1)?.sessionId ?? progress.cursor;
+  const page = {
+    ...{ jobs, cursor, unrecorded },
+    done: whole && sessions.next === undefined,
+    writer: engine.newId(),
+  };
+  const committed = await engine.attempt(() => engine.runs.commitPage(message, progress, page));
+  if (committed === undefined) throw new ShardTakenError(run.runId, shard);
+  return committed;
+}
+
+async function sendOn(engine: RunEngine, message: RunMessage): Promise<ShardOutcome> {
+  await engine.attempt(() => engine.queue.send([{ ...message, hop: message.hop + 1 }]));
+  return 'handed_over';
+}
+
+/** Also for a shard that is finished: the worker that did it may have died before the run was ended, or its lease given back. */
+async function finish(
+  engine: RunEngine,
+  run: StoredRun,
+  message: RunMessage,
+  progress?: ShardProgress,
+): Promise<ShardOutcome> {
+  const { agent, action, runId, status } = run;
+  const at = engine.clock();
+  const totals = progress ?? (await engine.attempt(() => engine.runs.progress(message)));
+  const now = totals.done ? await engine.attempt(() => engine.runs.finishShard(message, totals, at)) : run;
+  if (now.status === 'running') return progress ? 'finished' : 'dropped';
+  if (status === 'running') {
+    const { sessions, ok, failed, reason } = now;
+    const details = { agent, action, runId, sessions, ok, failed, reason };
+    if (now.status === 'failed') engine.logger.error('the run has failed', details);
+    else engine.logger.info('the run is complete', details);
+  }
+  await releaseLease(engine, now);
+  return progress ? 'finished' : 'dropped';
+}
