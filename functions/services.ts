@@ -17,7 +17,7 @@ export interface Services {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export function createServices(env: Env, definitions: readonly AgentDefinition[]): Services {
+function createServices(env: Env, definitions: readonly AgentDefinition[]): Services {
   let store: SnapshotCatalog | undefined;
   return {
     agents: indexAgents(definitions),

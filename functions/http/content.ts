@@ -4,6 +4,7 @@ import { contentTypeMaxChars } from '../../lib/defaults.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import { HttpError } from './http-error.ts';
 import { inflatedMaxBytes } from './limits.ts';
+import { isJson } from './media-type.ts';
 import type { HttpRequest } from './request.ts';
 
 const inflate = promisify(gunzip);
@@ -22,7 +23,9 @@ export async function readContent(request: HttpRequest): Promise<Content> {
   const contentType = contentTypeOf(request);
   const body = request.body();
   const compressed = isGzip(request);
-  const data = compressed ? await inflateBody(body, contentType) : body;
+  const data = compressed
+    ? await inflateBody(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType)
+    : body;
   return {
     contentType,
     data,
@@ -39,11 +42,6 @@ function contentTypeOf({ headers }: HttpRequest): string {
   return contentType;
 }
 
-/** Only this media type, with or without parameters: what looks similar (`…+json`) is kept as opaque bytes. */
-export function isJson(contentType: string): boolean {
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
-}
-
 function isGzip({ headers }: HttpRequest): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return false;
@@ -53,10 +51,19 @@ function isGzip({ headers }: HttpRequest): boolean {
   });
 }
 
+/** How gzip begins where a gateway took it for text: its second byte is not UTF-8, and was replaced. */
+const damagedGzip = Buffer.from('\u001f\ufffd');
+
 /** A gateway may have inflated the body and left the header: JSON that is there already is taken as it is. */
-async function inflateBody(body: Uint8Array, contentType: string): Promise<Uint8Array> {
+async function inflateBody(body: Buffer, contentType: string): Promise<Uint8Array> {
   const isCompressed = body[0] === 0x1f && body[1] === 0x8b;
   if (!isCompressed) {
+    if (body.subarray(0, damagedGzip.length).equals(damagedGzip)) {
+      throw new HttpError(
+        'invalid_request',
+        'the gzip bytes were altered on their way, as text: send them under a content type that is not text or JSON',
+      );
+    }
     if (isJson(contentType) && body.length > 0) return body;
     throw new HttpError('invalid_request', 'Content-Encoding says gzip but the body is not');
   }

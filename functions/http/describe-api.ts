@@ -3,6 +3,6 @@ import { openApiDocument } from './openapi-document.ts';
 import { json } from './response.ts';
 
 /** `GET /v1/openapi.json` */
-export const describeApi: Handle = async () => json(200, openApiDocument);
+const describeApi: Handle = async () => json(200, openApiDocument);
 
 export const handler = httpHandler(describeApi);

@@ -4,7 +4,7 @@ import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
 
 /** `$default`: what no route takes. A known path with another method is 405, an instance without a key 400, the rest 404. */
-export const refuseUnrouted: Handle = async ({ method, path }) => {
+const refuseUnrouted: Handle = async ({ method, path }) => {
   const { routes } = matchPath(path);
   if (routes.length > 0) {
     const allow = routes.map((route) => route.method).join(', ');

@@ -4,7 +4,7 @@ import { type Handle, httpHandler } from './http-handler.ts';
 import { agentTarget, instanceKey } from './target.ts';
 
 /** `DELETE /v1/agents/{agent}/instances/{key+}` */
-export const deleteInstance: Handle = async (request, services) => {
+const deleteInstance: Handle = async (request, services) => {
   const { name, persistence } = agentTarget(request, services);
   const result = await forget(persistence, name, instanceKey(request), preconditions(request));
   if (result.status === 'error') throw result.error;

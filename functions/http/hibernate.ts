@@ -17,7 +17,7 @@ import { json, quoteEtag } from './response.ts';
 import { type AgentTarget, agentTarget, instanceKey } from './target.ts';
 
 /** `PUT /v1/agents/{agent}/instances/{key+}` */
-export const putInstance: Handle = async (request, services) => {
+const putInstance: Handle = async (request, services) => {
   const target = agentTarget(request, services);
   const key = instanceKey(request);
   const options = { ...preconditions(request), ttlSeconds: ttlSeconds(request) };

@@ -25,7 +25,7 @@ export const problems = {
   invalid_key: { status: 400, title: 'The agent name or key is not valid' },
   invalid_option: { status: 400, title: 'A parameter is out of its range' },
   forbidden: { status: 403, title: 'The caller may not do this' },
-  not_found: { status: 404, title: 'Nothing is stored under this key' },
+  not_found: { status: 404, title: 'Not found' },
   unknown_agent: { status: 404, title: 'No such agent is defined' },
   method_not_allowed: { status: 405, title: 'The resource does not have this method' },
   conflict: { status: 412, title: 'The precondition failed' },

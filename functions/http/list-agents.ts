@@ -3,7 +3,7 @@ import { type Handle, httpHandler } from './http-handler.ts';
 import { json } from './response.ts';
 
 /** `GET /v1/agents` */
-export const listAgents: Handle = async (_request, { agents }) => {
+const listAgents: Handle = async (_request, { agents }) => {
   const items = [...agents.values()].map(
     ({ name, dump, load, state, retention, actions = {}, schedules = [] }) => ({
       name,

@@ -6,7 +6,7 @@ import { json } from './response.ts';
 import { agentTarget } from './target.ts';
 
 /** `GET /v1/agents/{agent}/instances` */
-export const listInstances: Handle = async (request, services) => {
+const listInstances: Handle = async (request, services) => {
   const { scope, persistence } = agentTarget(request, services);
   const prefix = request.query.prefix ?? '';
   if (Buffer.byteLength(prefix) > keyMaxBytes) {

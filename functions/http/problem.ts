@@ -32,7 +32,7 @@ export function problemResponse(error: unknown, requestId: string): HttpResponse
   };
 }
 
-export function codeOf(error: unknown): ErrorCode {
+function codeOf(error: unknown): ErrorCode {
   if (error instanceof UnavailableError && error.throttled) return 'throttled';
   if (error instanceof PersistenceError || error instanceof HttpError) return error.code;
   return 'internal';
@@ -69,7 +69,9 @@ export function loggable(error: unknown): Record<string, unknown> {
   }
   const chain: unknown[] = [];
   for (let link = error; link instanceof Error && chain.length < 5; link = link.cause) {
-    chain.push({ name: link.name, message: link.message, at: framesOf(link) });
+    // A minifier renames our classes; their codes stay.
+    const name = link instanceof DormouseError ? link.code : link.name;
+    chain.push({ name, message: link.message, at: framesOf(link) });
   }
   return { code, error: chain };
 }

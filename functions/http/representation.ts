@@ -2,8 +2,8 @@ import Negotiator from 'negotiator';
 import { unpackState, verifyDump } from '../../lib/persistence/pack.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import type { Dump } from '../../lib/persistence/snapshot-store.ts';
-import { isJson } from './content.ts';
 import { bodyMaxBytes } from './limits.ts';
+import { isJson } from './media-type.ts';
 import type { HttpRequest } from './request.ts';
 
 /** A snapshot's bytes in the form in which an answer carries them. */

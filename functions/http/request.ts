@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { HttpError } from './http-error.ts';
+import { isJson } from './media-type.ts';
 
 /** A request as handlers see it, from an event of payload format 2.0. */
 export interface HttpRequest {
@@ -45,10 +46,26 @@ function lowerCased(headers: APIGatewayProxyEventV2['headers']): Record<string, 
   );
 }
 
+/**
+ * A gateway that delivers a body as text has replaced what is not UTF-8 in it: then its length is another one.
+ * Such a body is refused, never stored altered. (A compressed one may have been inflated on the way: its length tells nothing.)
+ */
+function textBytes(body: string, headers: APIGatewayProxyEventV2['headers']): Uint8Array {
+  const bytes = Buffer.from(body, 'utf8');
+  const { 'content-length': sent, 'content-encoding': encoding, 'content-type': type } = lowerCased(headers);
+  if (encoding === undefined && sent !== undefined && Number(sent) !== bytes.length) {
+    throw new HttpError(
+      isJson(type ?? '') ? 'invalid_json' : 'invalid_request',
+      'the body is not UTF-8 and was altered on its way: send it as application/octet-stream',
+    );
+  }
+  return bytes;
+}
+
 /** Which bodies arrive in base64 is the gateway's choice: only its flag tells, never the content type. */
-function bytesOf({ body, isBase64Encoded }: APIGatewayProxyEventV2): Uint8Array {
+function bytesOf({ body, isBase64Encoded, headers }: APIGatewayProxyEventV2): Uint8Array {
   if (body === undefined || body === null) return new Uint8Array();
-  if (!isBase64Encoded) return Buffer.from(body, 'utf8');
+  if (!isBase64Encoded) return textBytes(body, headers);
   if (body.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(body)) {
     throw new HttpError('invalid_request', 'the body is marked as base64 but is not');
   }

@@ -13,7 +13,7 @@ import { type HttpResponse, quoteEtag } from './response.ts';
 import { type AgentTarget, agentTarget, instanceKey } from './target.ts';
 
 /** `GET` and `HEAD /v1/agents/{agent}/instances/{key+}` */
-export const getInstance: Handle = async (request, services) => {
+const getInstance: Handle = async (request, services) => {
   const target = agentTarget(request, services);
   const key = instanceKey(request);
   const conditions = preconditions(request);

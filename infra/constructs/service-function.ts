@@ -5,6 +5,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
+import { bundleAliases, bundling } from '../bundling.ts';
 import { projectRoot } from '../project.ts';
 import { serviceLogs } from './service-logs.ts';
 
@@ -44,18 +45,15 @@ export class ServiceFunction extends NodejsFunction {
       logGroup,
       role,
       bundling: {
-        // As small and as quick to load as ES modules here, and CommonJS packages that agents import just work.
         format: OutputFormat.CJS,
         minify: true,
         logLevel: LogLevel.WARNING,
-        // Not the runtime's version: the same bundle also runs where the project's tests run.
-        target: 'node20',
-        mainFields: ['module', 'main'],
+        target: bundling.target,
+        mainFields: [...bundling.mainFields],
         // The SDK goes into the bundle: the version that was tested, and quicker to load than the runtime's.
         externalModules: [],
-        // As aliases they hold for an agents module outside the project as well.
         esbuildArgs: {
-          '--alias': [`#agents=${props.agents}`, `dormouse=${join(projectRoot, 'lib/index.ts')}`],
+          '--alias': Object.entries(bundleAliases(props.agents)).map(([name, file]) => `${name}=${file}`),
         },
       },
     });

@@ -13,6 +13,7 @@ import { databaseIn } from './data-folder.ts';
 
 export interface EmbeddedDynamoDb {
   readonly client: DynamoDBClient;
+  readonly endpoint: string;
   tableName(table: TableDescriptor): string;
   close(): Promise<void>;
 }
@@ -21,9 +22,13 @@ export interface EmbeddedDynamoDb {
  * A DynamoDB in this process, with the stack's tables in it.
  *
  * @param folder where it keeps its files; without it, in memory
+ * @param wanted tables other than the stack's
  * @throws DataFolderError when the folder cannot be used, or another server uses it
  */
-export async function openEmbeddedDynamoDb(folder: string | undefined): Promise<EmbeddedDynamoDb> {
+export async function openEmbeddedDynamoDb(
+  folder: string | undefined,
+  wanted: readonly TableDescriptor[] = tables,
+): Promise<EmbeddedDynamoDb> {
   const path = folder && (await databaseIn(folder));
   const server = dynalite({
     ...(path && { path }),
@@ -41,8 +46,9 @@ export async function openEmbeddedDynamoDb(folder: string | undefined): Promise<
   const { port } = server.address() as AddressInfo;
   // Which Node the SDK will support next does not matter to a client of this process.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  const endpoint = `http://127.0.0.1:${port}`;
   const client = new DynamoDBClient({
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
@@ -55,12 +61,12 @@ export async function openEmbeddedDynamoDb(folder: string | undefined): Promise<
   };
 
   try {
-    for (const table of tables) await ensureTable(client, table);
+    for (const table of wanted) await ensureTable(client, table);
   } catch (error) {
     await close();
     throw error;
   }
-  return { client, tableName, close };
+  return { client, endpoint, tableName, close };
 }
 
 function tableName({ id }: TableDescriptor): string {
@@ -68,21 +74,31 @@ function tableName({ id }: TableDescriptor): string {
 }
 
 async function ensureTable(client: DynamoDBClient, table: TableDescriptor): Promise<void> {
-  const { partitionKey, sortKey } = table;
+  const { partitionKey, sortKey, localIndex } = table;
+  const attributes = [partitionKey, sortKey, ...(localIndex ? [localIndex.sortKey] : [])];
   const TableName = tableName(table);
   if ((await statusOf(client, TableName)) === undefined) {
     await client.send(
       new CreateTableCommand({
         TableName,
         BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
-          AttributeName,
-          AttributeType: 'S',
-        })),
+        AttributeDefinitions: attributes.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
         KeySchema: [
           { AttributeName: partitionKey, KeyType: 'HASH' },
           { AttributeName: sortKey, KeyType: 'RANGE' },
         ],
+        ...(localIndex && {
+          LocalSecondaryIndexes: [
+            {
+              IndexName: localIndex.name,
+              KeySchema: [
+                { AttributeName: partitionKey, KeyType: 'HASH' },
+                { AttributeName: localIndex.sortKey, KeyType: 'RANGE' },
+              ],
+              Projection: { ProjectionType: 'ALL' },
+            },
+          ],
+        }),
       }),
     );
   }

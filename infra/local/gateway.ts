@@ -26,7 +26,7 @@ export async function serve(
     // An answer whose headers cannot be sent fails here, before anything is.
     reply(response, method, requestId, result);
   } catch (error) {
-    if (response.headersSent || request.destroyed) {
+    if (response.headersSent || request.socket.destroyed) {
       response.destroy();
       return;
     }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 
 /** An HTTP API takes no larger request, whatever is behind it. */
-export const requestMaxBytes = 10 * 1024 * 1024;
+const requestMaxBytes = 10 * 1024 * 1024;
 
 /**
  * The body of a request.

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 
 export interface Command {
   readonly command: string;
@@ -18,18 +18,14 @@ const running = new Set<ChildProcess>();
 /** Starts a process in a group of its own, so that ending the group's id ends what it started too, and nothing else. */
 export function startProcess({ command, args, env, cwd, logFile, onOutput }: Command): ChildProcess {
   const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const log = createWriteStream(logFile, { flags: 'a' });
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      log.write(text);
+      appendFileSync(logFile, text);
       onOutput?.(text);
     });
   }
   running.add(child);
-  child.once('close', () => {
-    running.delete(child);
-    log.end();
-  });
+  child.once('close', () => running.delete(child));
   child.once('error', () => running.delete(child));
   return child;
 }

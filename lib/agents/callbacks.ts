@@ -1,5 +1,11 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { messageOf } from '../errors.ts';
-import { DumpFailedError, InvalidStateError, LoadFailedError } from '../persistence/persistence-error.ts';
+import {
+  DumpFailedError,
+  InvalidStateError,
+  LoadFailedError,
+  PersistenceError,
+} from '../persistence/persistence-error.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import { type AgentRef, agentName } from './agent-ref.ts';
 
@@ -53,7 +59,7 @@ function failure<E extends Error>(
 export async function checkState(agent: AgentRef, state: unknown): Promise<void> {
   const schema = definitionOf(agent).state;
   if (schema === undefined) return;
-  const result = await schema['~standard'].validate(state);
+  const result = await validate(schema, state);
   const issue = result.issues?.[0];
   if (issue === undefined) return;
   const path = [
@@ -63,4 +69,14 @@ export async function checkState(agent: AgentRef, state: unknown): Promise<void>
   throw new InvalidStateError(`the state does not fit the agent's schema: ${issue.message} at ${path}`, {
     path,
   });
+}
+
+/** A schema that throws has not accepted the state; one of our own errors says why itself. */
+async function validate(schema: StandardSchemaV1, state: unknown): Promise<StandardSchemaV1.Result<unknown>> {
+  try {
+    return await schema['~standard'].validate(state);
+  } catch (error) {
+    if (error instanceof PersistenceError) throw error;
+    throw new InvalidStateError("the agent's schema failed on the state", { cause: error });
+  }
 }

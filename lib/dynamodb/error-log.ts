@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   DeleteItemCommand,
   type DynamoDBClient,
@@ -12,6 +12,7 @@ import { storeKeyScope } from '../persistence/store-key.ts';
 import { errorEntry, errorId } from '../sessions/error-entry.ts';
 import type { ErrorLog, LoggedError } from '../sessions/error-log.ts';
 import { errorPage, parseErrorPlace, wantedOf } from '../sessions/error-page.ts';
+import { hashOf, shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
@@ -43,7 +44,7 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
       new PutItemCommand({
         TableName: tableName,
         Item: {
-          ...checkedKey(shardKey(agent, shardOf(entry.id)), entry.id),
+          ...checkedKey(shardKey(agent, shardOf(entry.id, errorShards)), entry.id),
           v: { N: '1' },
           where: { S: where },
           msg: { S: msg },
@@ -55,7 +56,8 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
       }),
     );
     // The error is safe by now: a failing clean-up must not make it look otherwise. A later one tries again.
-    if (hashOf(entry.id) % errorTrimInterval === 0) await trim(agent, maxErrors).catch(() => {});
+    if (Math.floor(hashOf(entry.id) / errorShards) % errorTrimInterval === 0)
+      await trim(agent, maxErrors).catch(() => {});
     return entry;
   };
 
@@ -126,15 +128,6 @@ interface Row {
 
 function shardKey(agent: string, shard: number): string {
   return `errors/${storeKeyScope(agent)}/${shard}`;
-}
-
-/** Any shard would do, since readers merge them all; by the hash no writer prefers one. */
-function shardOf(id: string): number {
-  return Math.floor(hashOf(id) / errorTrimInterval) % errorShards;
-}
-
-function hashOf(id: string): number {
-  return createHash('sha256').update(id).digest().readUInt32BE(0);
 }
 
 function parseError({ sk, item }: Row): LoggedError {

@@ -5,20 +5,21 @@ const reserved = new Set(['ttl', 'sets']);
 
 /** Collects the names and values of one request's expressions. */
 export class ExpressionParts {
-  readonly #names = new Map<string, string>();
-  readonly #values = new Map<string, AttributeValue>();
+  readonly #names: Record<string, string> = {};
+  readonly #values: Record<string, AttributeValue> = {};
+  #count = 0;
 
   /** An attribute's name as an expression may hold it. */
   name(attribute: string): string {
     if (!reserved.has(attribute)) return attribute;
-    this.#names.set(`#${attribute}`, attribute);
+    this.#names[`#${attribute}`] = attribute;
     return `#${attribute}`;
   }
 
   /** A placeholder for a value. */
   value(value: AttributeValue): string {
-    const placeholder = `:v${this.#values.size}`;
-    this.#values.set(placeholder, value);
+    const placeholder = `:v${this.#count++}`;
+    this.#values[placeholder] = value;
     return placeholder;
   }
 
@@ -28,8 +29,8 @@ export class ExpressionParts {
     ExpressionAttributeValues?: Record<string, AttributeValue>;
   } {
     return {
-      ...(this.#names.size > 0 && { ExpressionAttributeNames: Object.fromEntries(this.#names) }),
-      ...(this.#values.size > 0 && { ExpressionAttributeValues: Object.fromEntries(this.#values) }),
+      ...(Object.keys(this.#names).length > 0 && { ExpressionAttributeNames: this.#names }),
+      ...(this.#count > 0 && { ExpressionAttributeValues: this.#values }),
     };
   }
 }

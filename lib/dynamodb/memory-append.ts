@@ -53,7 +53,9 @@ async function originOf(table: SnapshotTable, scope: MemoryScope, request: Appen
   const firstArrival = await takeArrivals(table, scope, records.length);
   const own = { receivedAt, firstArrival };
   if (requestId === undefined) return own;
-  return (await keepOrigin(table, scope, requestId, own)) ? own : readOrigin(table, scope, requestId);
+  if (await keepOrigin(table, scope, requestId, own)) return own;
+  // It may have been forgotten with the session just now: then this is a new request.
+  return (await readOrigin(table, scope, requestId)) ?? own;
 }
 
 async function takeArrivals(table: SnapshotTable, scope: MemoryScope, count: number): Promise<number> {
@@ -101,7 +103,11 @@ async function keepOrigin(
   }
 }
 
-async function readOrigin(table: SnapshotTable, scope: MemoryScope, requestId: string): Promise<Origin> {
+async function readOrigin(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  requestId: string,
+): Promise<Origin | undefined> {
   const { Item } = await table.client.send(
     new GetItemCommand({
       TableName: table.tableName,
@@ -109,7 +115,8 @@ async function readOrigin(table: SnapshotTable, scope: MemoryScope, requestId: s
       ConsistentRead: true,
     }),
   );
-  return { receivedAt: numberOf(Item?.receivedAt?.N), firstArrival: numberOf(Item?.firstArrival?.N) };
+  if (Item === undefined) return undefined;
+  return { receivedAt: numberOf(Item.receivedAt?.N), firstArrival: numberOf(Item.firstArrival?.N) };
 }
 
 function numberOf(text: string | undefined): number {

@@ -37,9 +37,14 @@ export function formatRecord(
   return {
     place: { S: place },
     info: formatInfo(dump, storedAt, expiresAt),
-    ...(expiresAt && { ttl: { N: String(ttlOf(expiresAt)) } }),
+    ...(expiresAt && { ttl: { N: String(recordTtl(expiresAt, storedAt)) } }),
     ...(set === undefined ? { body: { B: dump.data } } : { chunks: { S: formatChunkSet(set) } }),
   };
+}
+
+/** Not in the past: DynamoDB never deletes what expired years ago, as an imported message may have. */
+export function recordTtl(expiresAt: Date, now: Date): number {
+  return ttlOf(expiresAt > now ? expiresAt : now);
 }
 
 export function parseRecord(item: Item): RecordRow {

@@ -23,7 +23,7 @@ export interface DynamoDbMemoryOptions {
 }
 
 /**
- * Keeps memory in the sessions table. Why its items are laid out as they are: docs/decisions/0003-session-memory.md.
+ * Keeps memory in the sessions table. Why its items are laid out as they are: docs/decisions/0002-session-memory.md.
  *
  * @example
  * const store = dynamoDbMemoryStore({ client: new DynamoDBClient({}), tableName: 'dormouse-sessions' });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { DeleteItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { chunkConcurrency, knowledgeShards } from '../defaults.ts';
@@ -6,6 +5,7 @@ import type { MemoryScope, NamedValue, ValueScope } from '../memory/memory-store
 import { CorruptError } from '../persistence/persistence-error.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
+import { shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import { memoryPartition } from './memory-keys.ts';
@@ -60,16 +60,14 @@ function valuePrefix(scope: ValueScope): string {
 
 function valueKey(scope: ValueScope, key: string) {
   const partition =
-    scope.kind === 'user' ? memoryPartition(scope) : knowledgePartition(scope.agent, knowledgeShard(key));
+    scope.kind === 'user'
+      ? memoryPartition(scope)
+      : knowledgePartition(scope.agent, shardOf(key, knowledgeShards));
   return checkedKey(partition, valuePrefix(scope) + key);
 }
 
 function knowledgePartition(agent: string, shard: number): string {
   return `knowledge/${storeKeyScope(agent)}/${shard}`;
-}
-
-function knowledgeShard(key: string): number {
-  return createHash('sha256').update(key).digest().readUInt32BE(0) % knowledgeShards;
 }
 
 function parseValue(item: Item, prefix: string): NamedValue {

@@ -1,14 +1,13 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { raceAttempts, snapshotMaxBytes } from '../defaults.ts';
+import { raceAttempts } from '../defaults.ts';
 import type { Appended, MemoryScope, RecordKind } from '../memory/memory-store.ts';
 import type { PlacedRecord } from '../memory/record-place.ts';
-import { TooLargeError, UnavailableError } from '../persistence/persistence-error.ts';
+import { UnavailableError } from '../persistence/persistence-error.ts';
 import { deleteChunkRows, writeChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
 import { limboPlace, memoryPartition, recordKey, recordPlace } from './memory-keys.ts';
 import { getRecord } from './memory-read.ts';
-import { formatRecord, recordAttributes } from './memory-record.ts';
-import { ttlOf } from './snapshot-commit.ts';
+import { formatRecord, recordAttributes, recordTtl } from './memory-record.ts';
 import { stillAnnounced } from './snapshot-conditions.ts';
 import { type ChunkSet, formatChunkSet } from './snapshot-keys.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
@@ -33,8 +32,6 @@ export async function storeRecord(
   kind: RecordKind,
   record: PlacedRecord,
 ): Promise<Appended> {
-  if (record.dump.data.length > snapshotMaxBytes)
-    throw new TooLargeError(record.dump.data.length, snapshotMaxBytes);
   const write = { scope, kind, record };
   const inline = record.dump.data.length <= table.inlineMaxBytes;
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
@@ -62,7 +59,7 @@ async function storeChunked(table: SnapshotTable, write: RecordWrite): Promise<v
   const set: ChunkSet = { etag: table.newEtag(), count, announcedAt: table.clock().getTime() };
   await announce(table, write, formatChunkSet(set));
   try {
-    const ttl = record.expiresAt && ttlOf(record.expiresAt);
+    const ttl = record.expiresAt && recordTtl(record.expiresAt, table.clock());
     const owner = `${memoryPartition(scope)}/${kind}/${record.id}`;
     await writeChunkRows(table, set, { data, owner, ttl });
     await commit(table, write, set);
@@ -100,7 +97,7 @@ async function commit(table: SnapshotTable, write: RecordWrite, set: ChunkSet | 
   );
   const remove = recordAttributes.filter((name) => !(name in attributes)).map((name) => parts.name(name));
   const conditions = [`(${notStored(table.clock(), parts)})`];
-  if (set !== undefined) conditions.push(stillAnnounced(formatChunkSet(set), parts));
+  if (set !== undefined) conditions.push(stillAnnounced(parts.value({ S: formatChunkSet(set) }), parts));
   await table.client.send(
     new UpdateItemCommand({
       TableName: table.tableName,

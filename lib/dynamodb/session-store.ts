@@ -5,11 +5,12 @@ import {
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { sessionShards } from '../defaults.ts';
 import { CorruptError } from '../persistence/persistence-error.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import type { Session } from '../sessions/session.ts';
-import { sessionShard } from '../sessions/session-shard.ts';
 import type { SessionPage, SessionShardQuery, SessionStore } from '../sessions/session-store.ts';
+import { shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
@@ -25,7 +26,7 @@ const sortKeyPrefix = 'session/';
  */
 export function dynamoDbSessionStore(client: DynamoDBClient, tableName: string): SessionStore {
   const keyOf = (agent: string, id: string) =>
-    checkedKey(shardKey(agent, sessionShard(id)), sortKeyPrefix + id);
+    checkedKey(shardKey(agent, shardOf(id, sessionShards)), sortKeyPrefix + id);
 
   const register: SessionStore['register'] = async (agent, { id, meta, at }) => {
     const parts = new ExpressionParts();

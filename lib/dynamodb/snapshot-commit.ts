@@ -5,7 +5,7 @@ import { assertPreconditions } from '../persistence/preconditions.ts';
 import type { Dump, PutOptions, PutReceipt } from '../persistence/snapshot-store.ts';
 import { ExpressionParts } from './expression.ts';
 import { notYetWritten, preconditionClauses, stillAnnounced, unexpired } from './snapshot-conditions.ts';
-import { formatInfo, type Head, type Item, parseHead, snapshotAttributes } from './snapshot-head.ts';
+import { formatInfo, type Head, parseHead } from './snapshot-head.ts';
 import type { ItemKey } from './snapshot-keys.ts';
 import { itemKey, liveSnapshot, readHead, type SnapshotTable } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
@@ -75,50 +75,40 @@ function ownCommit({ etag, updatedAt }: SnapshotWrite, head: Head, version: numb
   return { receipt, before: { ...head, chunks: undefined } };
 }
 
-/** The snapshot's attributes; those it does not have are removed with what was there before. */
-function headAttributes({ dump, options, updatedAt, etag, chunkSet }: SnapshotWrite): Item {
-  const { expiresAt } = options;
-  return {
-    etag: { S: etag },
-    info: formatInfo(dump, updatedAt, expiresAt),
-    ...(expiresAt && { ttl: { N: String(ttlOf(expiresAt)) } }),
-    ...(chunkSet === undefined ? { body: { B: dump.data } } : { chunks: { S: chunkSet } }),
-  };
-}
-
 /** DynamoDB's TTL is in whole epoch seconds. */
 export function ttlOf(expiresAt: Date): number {
   return Math.floor(expiresAt.getTime() / 1000);
 }
 
+/** One literal expression rather than a general builder: it is made, sent and parsed with every hibernate. */
 function commitInput(table: SnapshotTable, write: SnapshotWrite, expiredEtag: string | undefined) {
+  const { dump, options, updatedAt, chunkSet } = write;
+  const { expiresAt } = options;
   const parts = new ExpressionParts();
-  const attributes = headAttributes(write);
-  const set = Object.entries(attributes).map(
-    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
-  );
-  set.push(
-    `${parts.name('previousEtag')} = if_not_exists(${parts.name('etag')}, ${parts.value({ S: '-' })})`,
-  );
+  const etag = parts.value({ S: write.etag });
+  const info = parts.value(formatInfo(dump, updatedAt, expiresAt));
+  const data = parts.value(chunkSet === undefined ? { B: dump.data } : { S: chunkSet });
+  const [holder, other] = chunkSet === undefined ? ['body', 'chunks'] : ['chunks', 'body'];
+  const ttl = parts.name('ttl');
+  const setTtl = expiresAt && `, ${ttl} = ${parts.value({ N: String(ttlOf(expiresAt)) })}`;
+  const removeTtl = expiresAt ? '' : `, ${ttl}`;
   // Counted by DynamoDB, so that no write has to read first. What replaces an expired snapshot is a first version.
   const one = parts.value({ N: '1' });
-  const overExpired = expiredEtag !== undefined;
-  if (overExpired) set.push(`${parts.name('version')} = ${one}`);
-  const count = overExpired ? '' : ` ADD ${parts.name('version')} ${one}`;
-  const written = new Set([...Object.keys(attributes), 'version', 'previousEtag']);
-  const remove = snapshotAttributes.filter((name) => !written.has(name)).map((name) => parts.name(name));
+  const [setVersion, addVersion] =
+    expiredEtag === undefined ? ['', ` ADD version ${one}`] : [`, version = ${one}`, ''];
 
   const replaceable =
     expiredEtag === undefined
-      ? [...preconditionClauses(write.options, parts), unexpired(table.clock(), parts)]
-      : [`${parts.name('etag')} = ${parts.value({ S: expiredEtag })}`];
-  const announced = write.chunkSet === undefined ? [] : [stillAnnounced(write.chunkSet, parts)];
-
+      ? [...preconditionClauses(options, parts), unexpired(table.clock(), parts)]
+      : [`etag = ${parts.value({ S: expiredEtag })}`];
+  const announced = chunkSet === undefined ? [] : [stillAnnounced(data, parts)];
   return {
     TableName: table.tableName,
     Key: itemKey(write.key),
-    UpdateExpression: `SET ${set.join(', ')} REMOVE ${remove.join(', ')}${count}`,
-    ConditionExpression: [...replaceable, notYetWritten(write.etag, parts), ...announced].join(' AND '),
+    UpdateExpression:
+      `SET etag = ${etag}, info = ${info}, ${holder} = ${data}, previousEtag = if_not_exists(etag, ${etag})` +
+      `${setTtl ?? ''}${setVersion} REMOVE ${other}${removeTtl}${addVersion}`,
+    ConditionExpression: [...replaceable, notYetWritten(etag), ...announced].join(' AND '),
     ReturnValues: 'ALL_OLD' as const,
     ...parts.attributes,
   };

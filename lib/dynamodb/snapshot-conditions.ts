@@ -29,12 +29,11 @@ export function unexpired(now: Date, parts: ExpressionParts): string {
  * This write has not been applied yet, neither as the current snapshot nor as the one before: what keeps the SDK's
  * own retry of a write that did commit from being applied a second time, over somebody else's newer snapshot.
  */
-export function notYetWritten(etag: string, parts: ExpressionParts): string {
-  const value = parts.value({ S: etag });
-  return `NOT ${parts.name('etag')} = ${value} AND NOT ${parts.name('previousEtag')} = ${value}`;
+export function notYetWritten(etagValue: string): string {
+  return `NOT etag = ${etagValue} AND NOT previousEtag = ${etagValue}`;
 }
 
 /** The writer's chunk rows are still under its name: nobody has claimed them for removal. */
-export function stillAnnounced(chunkSet: string, parts: ExpressionParts): string {
-  return `contains(${parts.name('sets')}, ${parts.value({ S: chunkSet })})`;
+export function stillAnnounced(chunkSetValue: string, parts: ExpressionParts): string {
+  return `contains(${parts.name('sets')}, ${chunkSetValue})`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { instanceShards } from '../defaults.ts';
 import { InvalidKeyError } from '../persistence/persistence-error.ts';
 
@@ -39,7 +39,7 @@ export function restOfSortKey(sortKey: string): string {
 }
 
 function shardOf(rest: string): number {
-  return createHash('sha256').update(rest).digest().readUInt32BE(0) % instanceShards;
+  return hash('sha256', rest, 'buffer').readUInt32BE(0) % instanceShards;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { compactionMaxMessages } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
-import type { AgentMemory } from '../memory/agent-memory.ts';
+import type { AgentMemory, CapsulePage } from '../memory/agent-memory.ts';
 import { everyRecord } from '../memory/every-record.ts';
 import { IdConflictError, InvalidInputError } from '../memory/memory-error.ts';
 import type { Capsule, Message } from '../memory/message.ts';
-import { unpackCapsule, unpackMessage } from '../memory/message-codec.ts';
+import { unpackMessage } from '../memory/message-codec.ts';
 import { parseTimestamp, type Timestamp } from '../memory/timestamp.ts';
 import type { ChatOptions } from './chat-options.ts';
 import { compactionCutoff } from './stale.ts';
@@ -96,18 +96,26 @@ export async function compactMemory(
 
 const compactionId = (number: number) => `compaction-${number}`;
 
-/** The newest capsule that a compaction made; there may be others, which it does not build on. */
+/**
+ * The last capsule that a compaction made; there may be others, which it does not build on. It is among the newest few,
+ * though not the very newest where the clocks of two machines differ.
+ */
 async function lastCompaction(
   memory: AgentMemory,
 ): Promise<{ capsule: Capsule; number: number } | undefined> {
-  let last: { capsule: Capsule; number: number } | undefined;
-  for await (const records of everyRecord(memory, 'capsule')) {
-    for (const record of records) {
-      const number = Number(/^compaction-(\d+)$/.exec(record.id)?.[1] ?? Number.NaN);
-      if (number > (last?.number ?? 0)) last = { number, capsule: await unpackCapsule(record) };
-    }
-  }
-  return last;
+  let after: string | undefined;
+  do {
+    const page: CapsulePage = await memory.listCapsules({ order: 'desc', after });
+    const made = page.items.map((capsule) => ({ capsule, number: compactionNumber(capsule.id) }));
+    const last = made.sort((a, b) => b.number - a.number)[0];
+    if (last !== undefined && last.number > 0) return last;
+    after = page.next;
+  } while (after !== undefined);
+  return undefined;
+}
+
+function compactionNumber(id: string): number {
+  return Number(/^compaction-(\d+)$/.exec(id)?.[1] ?? 0);
 }
 
 /** The first message is removed last: as long as it is there, others may be too. */

@@ -30,7 +30,12 @@ export function failed(reason: string): JobOutcomeError {
   return new JobOutcomeError('failed', reason);
 }
 
-/** Ends a session's job as called off: not ok, and told apart from a failure in its `error` and in the log. */
+/**
+ * Ends a session's job as called off: not ok, and told apart from a failure in its `error` and in the log.
+ *
+ * @example
+ * const digest = async (session) => (session.meta.paused ? cancelled('paused by its user') : send(session));
+ */
 export function cancelled(reason: string): JobOutcomeError {
   return new JobOutcomeError('cancelled', reason);
 }

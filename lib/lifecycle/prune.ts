@@ -21,7 +21,12 @@ export async function pruneRawMemory(memory: AgentMemory, policy: RetentionPolic
   return prune(memory, 'message', policy.rawRetentionSecs);
 }
 
-/** As `pruneRawMemory`, for capsules by `capsuleRetentionSecs` and the time at which they were made. */
+/**
+ * As `pruneRawMemory`, for capsules by `capsuleRetentionSecs` and the time at which they were made.
+ *
+ * @example
+ * const removed = await pruneCapsules(runtime.memory('chat-7'), { ...DEFAULT_RETENTION, capsuleRetentionSecs: 86_400 });
+ */
 export async function pruneCapsules(memory: AgentMemory, policy: RetentionPolicy): Promise<number> {
   return prune(memory, 'capsule', policy.capsuleRetentionSecs);
 }

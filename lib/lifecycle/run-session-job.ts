@@ -53,7 +53,12 @@ export async function runSessionJob(
   }
 }
 
-/** As `runSessionJob`, handing out each job as it comes, so that no run is too long to hold. */
+/**
+ * As `runSessionJob`, handing out each job as it comes, so that no run is too long to hold.
+ *
+ * @example
+ * for await (const job of eachSessionJob(runtime, 'greet', greet)) console.log(job.sessionId, job.ok);
+ */
 export async function* eachSessionJob(
   runtime: AgentRuntime,
   action: string,

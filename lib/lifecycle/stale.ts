@@ -8,13 +8,23 @@ import type { SessionJobHandler, SessionJobOptions } from './session-job.ts';
 
 const compactAction = 'compact-stale-sessions';
 
-/** Up to and including which moment messages are due for compaction; undefined where the policy never compacts. */
+/**
+ * Up to and including which moment messages are due for compaction; undefined where the policy never compacts.
+ *
+ * @example
+ * compactionCutoff(DEFAULT_RETENTION, new Date('2027-01-08T00:00:00Z')); // 2027-01-01T00:00:00.000Z
+ */
 export function compactionCutoff(policy: RetentionPolicy, now: Date): Date | undefined {
   const seconds = secondsOf(policy.compactAfterSecs);
   return seconds === undefined ? undefined : new Date(now.getTime() - seconds * 1000);
 }
 
-/** Nothing has come to the session for `compactAfterSecs`. */
+/**
+ * Nothing has come to the session for `compactAfterSecs`.
+ *
+ * @example
+ * isStale(session, DEFAULT_RETENTION, new Date()); // true from seven days after `session.lastActiveAt` on
+ */
 export function isStale(
   { lastActiveAt }: Pick<Session, 'lastActiveAt'>,
   policy: RetentionPolicy,

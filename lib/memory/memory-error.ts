@@ -51,7 +51,7 @@ export class NotStoredError extends UnavailableError {
     const known = cause instanceof UnavailableError ? cause : undefined;
     super(`not stored: ${ids.join(', ')}`, {
       cause,
-      retryable: known?.retryable ?? true,
+      retryable: known?.retryable ?? false,
       throttled: known?.throttled ?? false,
     });
     this.ids = ids;

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { snapshotMaxBytes } from '../defaults.ts';
 import { decodeState, encodeState } from '../persistence/codec.ts';
 import { packState, unpackState } from '../persistence/pack.ts';
-import { CorruptError, InvalidStateError } from '../persistence/persistence-error.ts';
+import { CorruptError, InvalidStateError, TooLargeError } from '../persistence/persistence-error.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
 import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
@@ -12,7 +13,9 @@ import type { Capsule, Message, NewMessage } from './message.ts';
 /** Packs any value; one that cannot be stored is named by its path below `field`. */
 export async function packValue(value: unknown, field: string): Promise<Dump> {
   try {
-    return await packState(encodeState(value));
+    const dump = await packState(encodeState(value));
+    if (dump.data.length > snapshotMaxBytes) throw new TooLargeError(dump.data.length, snapshotMaxBytes);
+    return dump;
   } catch (error) {
     if (!(error instanceof InvalidStateError)) throw error;
     const path = error.path?.replace(/^\$/, '') ?? '';
@@ -56,9 +59,9 @@ async function unpackVersion1(dump: Dump): Promise<Record<string, unknown>> {
 }
 
 /** The same message sent again: its content and its sender are the same. Its time, source and metadata stay the first. */
-export async function isSameMessage(stored: StoredRecord, sent: Dump): Promise<boolean> {
-  if (isSameDump(stored.dump, sent)) return true;
-  const [first, second] = await Promise.all([unpackValue(stored.dump), unpackValue(sent)]);
+export async function isSameMessage(known: Dump, sent: Dump): Promise<boolean> {
+  if (isSameDump(known, sent)) return true;
+  const [first, second] = await Promise.all([unpackValue(known), unpackValue(sent)]);
   const of = (value: unknown) =>
     isRecord(value) && { content: value.content, sender: (value.sender as Identity).id };
   return isDeepStrictEqual(of(first), of(second));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import pMap from 'p-map';
 import { chunkConcurrency, rememberMaxMessages } from '../defaults.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
@@ -32,7 +32,7 @@ export async function rememberMessages(
   const sent = await pMap(messages, (message, index) => checked(context, message, `messages[${index}]`), {
     concurrency: chunkConcurrency,
   });
-  const first = firstOfEachId(sent);
+  const first = await firstOfEachId(sent);
   await mustBeRegistered();
   const appended = await context.store.append(context.scope, 'message', {
     records: [...first.values()].map(({ record }) => record),
@@ -44,7 +44,7 @@ export async function rememberMessages(
   const stored = new Map<string, Message>();
   for (const { record, created } of appended) {
     const own = first.get(record.id)?.record.dump;
-    if (!created && own !== undefined && !(await isSameMessage(record, own))) conflicts.push(record.id);
+    if (!created && own !== undefined && !(await isSameMessage(record.dump, own))) conflicts.push(record.id);
     stored.set(record.id, await unpackMessage(record));
   }
   if (conflicts.length > 0) throw new IdConflictError(conflicts);
@@ -68,14 +68,14 @@ function senderOf({ identity }: MemoryContext, message: NewMessage, field: strin
 }
 
 /** A message that is in the request twice is one. Two contents under one id contradict each other: nothing is stored. */
-function firstOfEachId(sent: readonly SentMessage[]): Map<string, SentMessage> {
+async function firstOfEachId(sent: readonly SentMessage[]): Promise<Map<string, SentMessage>> {
   const first = new Map<string, SentMessage>();
-  sent.forEach((message, index) => {
+  for (const [index, message] of sent.entries()) {
     const known = first.get(message.id);
     if (known === undefined) first.set(message.id, message);
-    else if (!Buffer.from(known.record.dump.checksum).equals(message.record.dump.checksum))
+    else if (!(await isSameMessage(known.record.dump, message.record.dump)))
       throw new InvalidInputError(`messages[${index}].id`, 'stands for another message of the same request');
-  });
+  }
   return first;
 }
 
@@ -83,5 +83,5 @@ function firstOfEachId(sent: readonly SentMessage[]): Map<string, SentMessage> {
 function requestIdOf(messages: readonly NewMessage[]): string | undefined {
   if (messages.length < 2 || messages.some(({ id }) => id === undefined)) return undefined;
   const ids = messages.map(({ id }) => id);
-  return createHash('sha256').update(JSON.stringify(ids)).digest('base64url');
+  return hash('sha256', JSON.stringify(ids), 'base64url');
 }

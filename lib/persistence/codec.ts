@@ -11,10 +11,10 @@ export interface EncodedState {
   readonly data: Uint8Array;
 }
 
-export const jsonContentType = 'application/json';
-export const bytesContentType = 'application/octet-stream';
+const jsonContentType = 'application/json';
+const bytesContentType = 'application/octet-stream';
 /** devalue's text: JSON that carries Dates, Maps, Sets, bigints, typed arrays, NaN, undefined and cycles. */
-export const richContentType = 'application/vnd.dormouse.rich+json';
+const richContentType = 'application/vnd.dormouse.rich+json';
 
 /**
  * Bytes for any state that can be brought back equal: a `Uint8Array` as it is, a plain JSON tree as JSON, everything

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
-/** A new ETag, never given before: 128 random bits. Also the write id by which a writer knows its own snapshot. */
+/** A new ETag, never given before: a random UUID. Also the write id by which a writer knows its own snapshot. */
 export type NewEtag = () => string;
 
-export const randomEtag: NewEtag = () => randomBytes(16).toString('base64url');
+export const randomEtag: NewEtag = () => randomUUID();

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gunzip, gzip, gzipSync } from 'node:zlib';
+import { gunzip, gzip, gzipSync, type ZlibOptions } from 'node:zlib';
 import { compressInlineMaxBytes, compressMinBytes } from '../defaults.ts';
 import type { EncodedState } from './codec.ts';
 import { CorruptError } from './persistence-error.ts';
@@ -10,15 +10,18 @@ const compress = promisify(gzip);
 const inflate = promisify(gunzip);
 
 function checksumOf(data: Uint8Array): Uint8Array {
-  return createHash('sha256').update(data).digest();
+  return hash('sha256', data, 'buffer');
 }
-
-/** As large as the states that it is for: zlib's defaults would allocate a quarter of a megabyte for each. */
-const smallWindow = { windowBits: 13, memLevel: 6, chunkSize: 4 * 1024 };
 
 /** A small state is compressed in less time than handing it to another thread takes. */
 async function gzipped(data: Uint8Array): Promise<Uint8Array> {
-  return data.length <= compressInlineMaxBytes ? gzipSync(data, smallWindow) : compress(data);
+  return data.length <= compressInlineMaxBytes ? gzipSync(data, windowFor(data.length)) : compress(data);
+}
+
+/** As large as the state that it is for: zlib's defaults would set up a quarter of a megabyte to compress a kilobyte. */
+function windowFor(bytes: number): ZlibOptions {
+  const windowBits = Math.max(10, Math.ceil(Math.log2(bytes)));
+  return { windowBits, memLevel: windowBits - 6, chunkSize: 1024 + bytes };
 }
 
 /** Compresses where that saves bytes, and takes the checksum of what will be stored. */

@@ -1,5 +1,6 @@
-import { sessionShard } from '../sessions/session-shard.ts';
+import { sessionShards } from '../defaults.ts';
 import type { SessionPage } from '../sessions/session-store.ts';
+import { shardOf } from '../sessions/shard-of.ts';
 import type { StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 
@@ -11,7 +12,9 @@ export async function shardSessions(
 ): Promise<SessionPage> {
   if (only === undefined)
     return attempt(() => stores.sessions.listShard({ agent, shard, limit: pageSize, after }));
-  const following = only.filter((id) => sessionShard(id) === shard && (after === undefined || id > after));
+  const following = only.filter(
+    (id) => shardOf(id, sessionShards) === shard && (after === undefined || id > after),
+  );
   const ids = following.slice(0, pageSize);
   const items = await Promise.all(ids.map((id) => attempt(() => stores.sessions.get(agent, id))));
   return {

@@ -1,7 +1,7 @@
 import { runMaxSessions, sessionShards } from '../defaults.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import { checkName } from '../sessions/names.ts';
-import { sessionShard } from '../sessions/session-shard.ts';
+import { shardOf } from '../sessions/shard-of.ts';
 import { actionHandler } from './action-handler.ts';
 import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
@@ -74,7 +74,7 @@ function newRun(engine: RunEngine, request: RunRequest) {
     trigger: tick ? ('schedule' as const) : ('request' as const),
     schedule: tick?.schedule,
     pending: only
-      ? [...new Set(only.map(sessionShard))].sort((a, b) => a - b)
+      ? [...new Set(only.map((id) => shardOf(id, sessionShards)))].sort((a, b) => a - b)
       : Array.from({ length: sessionShards }, (_, shard) => shard),
   };
 }

@@ -1,6 +1,7 @@
+import { sessionShards } from '../defaults.ts';
 import type { Session } from './session.ts';
-import { sessionShard } from './session-shard.ts';
 import type { SessionStore } from './session-store.ts';
+import { shardOf } from './shard-of.ts';
 
 /** Keeps sessions in this process only: for tests, and for agents that need not outlive it. */
 export function inMemorySessionStore(): SessionStore {
@@ -30,7 +31,7 @@ export function inMemorySessionStore(): SessionStore {
     },
     async listShard({ agent, shard, limit, after }) {
       const following = [...sessionsOf(agent).values()]
-        .filter(({ id }) => sessionShard(id) === shard && (after === undefined || id > after))
+        .filter(({ id }) => shardOf(id, sessionShards) === shard && (after === undefined || id > after))
         .sort((a, b) => (a.id < b.id ? -1 : 1));
       const items = following.slice(0, limit).map((session) => structuredClone(session));
       return { items, next: following.length > limit ? items.at(-1)?.id : undefined };

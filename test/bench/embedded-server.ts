@@ -1,9 +1,7 @@
-import dynalite from 'dynalite';
+import { openEmbeddedDynamoDb } from '../../infra/local/embedded-dynamodb.ts';
+import { snapshotsTable } from '../../lib/dynamodb/tables.ts';
 
 /** The embedded DynamoDB in a process of its own, so that its work is not counted as the caller's. */
-const server = dynalite({ createTableMs: 0 });
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  process.send?.(typeof address === 'object' ? address?.port : undefined);
-});
+const { endpoint, tableName } = await openEmbeddedDynamoDb(undefined);
+process.send?.({ endpoint, tableName: tableName(snapshotsTable) });
 process.on('disconnect', () => process.exit());

@@ -171,6 +171,11 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
           field: 'messages[1].id',
         });
         expect(await idsOf()).not.toContain('n1');
+        const reordered = [
+          { id: 'n2', content: { a: 1, b: 2 } },
+          { id: 'n2', content: { b: 2, a: 1 } },
+        ];
+        expect(await memory.remember(reordered)).toMatchObject([{ id: 'n2' }, { id: 'n2' }]);
       });
 
       test('by ten callers at once is stored once', async () => {
@@ -352,6 +357,56 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
           expect(contents).toEqual(gone ? [] : [own]);
           expect(await of.getUserData()).toEqual(gone ? {} : { key: own });
           expect((await of.getCapsule('k'))?.summary).toBe(gone ? undefined : own);
+        }
+      });
+
+      test('no two pairs of agent and session share a message, a capsule, user data or knowledge', async () => {
+        const pairs = [
+          ...[
+            ['A#', 'B'],
+            ['A', '#B'],
+            ['A', 'B'],
+            ['a/b', 'c'],
+            ['a', 'b/c'],
+            ['a%2Fb', 'c'],
+            ['a:b', 'c'],
+            ['a', 'b:c'],
+          ],
+          ...[
+            ['a|b', 'c'],
+            ['a', 'b|c'],
+            ['a\\', '#b'],
+            ['a\\#', 'b'],
+            ['a b', 'c'],
+            ['a+b', 'c'],
+            ['prod', 'x'],
+            ['prod2', 'x'],
+          ],
+          ...[
+            ['a~b', 'c'],
+            ['a', 'b~c'],
+            ['s', 'm#1'],
+            ['s', 'message/m'],
+            ['s', 's'],
+            ['s', 'limbo/1'],
+            ['plan', 'x'],
+            ['planner', 'x'],
+          ],
+        ] as [string, string][];
+        const all = pairs.map(([of, session]) => memoryOf(session, { agent: `${of}${agents}` }));
+        for (const of of all) {
+          const own = JSON.stringify(of.scope);
+          await of.remember({ id: 'm', content: own });
+          await of.setUserData('k', own);
+          await of.learn(own, own);
+        }
+
+        for (const of of all) {
+          const own = JSON.stringify(of.scope);
+          expect((await of.recent()).items.map(({ content }) => content)).toEqual([own]);
+          expect(await of.getUserData()).toEqual({ k: own });
+          const known = Object.keys(await of.getKnowledge());
+          expect(known.every((key) => JSON.parse(key).agent === of.scope.agent)).toBe(true);
         }
       });
 

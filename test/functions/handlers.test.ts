@@ -165,6 +165,19 @@ describe('the handlers', () => {
       expect(await get('planner')).toMatchObject({ statusCode: 200, body: '' });
     });
 
+    test('bytes that a gateway altered by taking them for text are refused, not stored', async () => {
+      const sent = Buffer.from('61ff62', 'hex');
+      const text = { 'content-type': 'text/plain', 'content-length': String(sent.length) };
+      const altered = await put('planner', sent.toString('utf8'), text);
+      expect([altered.statusCode, codeOf(altered)]).toEqual([400, 'invalid_request']);
+
+      const headers = { ...json, 'content-encoding': 'gzip', 'content-length': '27' };
+      const damaged = await put('planner', gzipSync('{"a":1}').toString('utf8'), headers);
+      expect([damaged.statusCode, codeOf(damaged)]).toEqual([400, 'invalid_request']);
+      expect(JSON.parse(damaged.body ?? '').detail).toContain('content type');
+      expect((await get('planner')).statusCode).toBe(404);
+    });
+
     test('gzip inside base64 is undone in that order', async () => {
       const headers = { ...json, 'content-encoding': 'gzip' };
       const body = gzipSync('{"a":1}').toString('base64');

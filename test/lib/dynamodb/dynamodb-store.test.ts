@@ -65,8 +65,8 @@ describe('commands of a put', () => {
     expect(input).toMatchObject({ TableName: 'T', Key: headKey, ReturnValues: 'ALL_OLD' });
     expect(readable(input ?? {})).toEqual({
       update: [
-        'SET etag = "E", info = <info>, body = <4 bytes>, previousEtag = if_not_exists(etag, "-")',
-        'REMOVE ttl, chunks ADD version "1"',
+        'SET etag = "E", info = <info>, body = <4 bytes>, previousEtag = if_not_exists(etag, "E")',
+        'REMOVE chunks, ttl ADD version "1"',
       ].join(' '),
       condition: [
         'etag IN ("e1", "e2")',

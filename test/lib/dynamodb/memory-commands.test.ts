@@ -85,6 +85,15 @@ describe('commands on memory', () => {
     });
   });
 
+  test('a message that expired years ago is due for deletion now, since DynamoDB leaves alone what is that old', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { arrivals: { N: '8' } } });
+    const old = await request(['m1'], 'hi');
+
+    await memory.append(scope, 'message', { ...old, records: old.records.map((one) => ({ ...one, at: 0 })) });
+
+    expect(readable(sent()[1]?.input ?? {}).update).toContain('ttl = "1798761600"');
+  });
+
   test('a request that may come again keeps its numbers and its time under its name', async () => {
     dynamoDb
       .on(UpdateItemCommand)

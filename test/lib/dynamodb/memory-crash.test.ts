@@ -54,6 +54,8 @@ describe('a process that dies during a call on memory', () => {
   };
   const contentsOf = async () =>
     (await memoryOver(table.client).recent()).items.map(({ id, content }) => [id, content]);
+  const contentsOf100 = async () =>
+    (await memoryOver(table.client).recent({ limit: 100 })).items.map(({ id, content }) => [id, content]);
   const rows = async () =>
     (await table.rows()).filter(
       ({ pk, owner }) =>
@@ -205,6 +207,30 @@ describe('a process that dies during a call on memory', () => {
     expect(await contentsOf()).toEqual([['a', large]]);
   });
 
+  test('while 30 % of all writes are throttled, sending again until it succeeds stores each message once', async () => {
+    let writes = 0;
+    const { client } = clientWithFate(table.client, (_index, command) =>
+      isWrite(command) && (randomBytesOf(1, `throttle ${writes++}`)[0] ?? 0) < 77
+        ? { applied: false, error: sdkError('ThrottlingException', 3) }
+        : 'pass',
+    );
+    const sent = Array.from({ length: 60 }, (_, index) => ({ id: `m${index}`, content: index }));
+    const stored = new Set<string>();
+
+    for (let attempt = 0; attempt < 20 && stored.size < 60; attempt++) {
+      const error: { throttled?: boolean; ids?: string[] } | undefined = await memoryOver(client)
+        .remember(sent)
+        .then(() => undefined)
+        .catch((caught) => caught);
+      if (error) expect(error).toMatchObject({ code: 'unavailable', throttled: true, retryable: true });
+      if (error?.ids || !error) for (const { id } of sent) if (!error?.ids?.includes(id)) stored.add(id);
+      const there = new Set((await contentsOf100()).map(([id]) => id));
+      for (const id of stored) expect(there).toContain(id);
+    }
+
+    expect(await contentsOf100()).toEqual(sent.map(({ id, content }) => [id, content]));
+  });
+
   test('ten writers of one large message store it once, and leave no row of the others', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => memoryOver(table.client).remember({ id: 'a', content: large })),
@@ -228,7 +254,9 @@ describe('a process that dies during a call on memory', () => {
     );
 
     await expect(memory.recent()).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(memory.remember({ id: 'a', content: large })).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(memory.remember({ id: 'a', content: large })).rejects.toMatchObject({
+      ...{ code: 'unavailable', retryable: false, ids: ['a'], cause: { code: 'corrupt' } },
+    });
     expect(await memory.forgetSessionRange(0, '2030-01-01T00:00:00Z')).toBe(1);
     expect((await memory.recent()).items).toEqual([]);
   });

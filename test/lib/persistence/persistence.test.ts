@@ -172,6 +172,17 @@ describe('hibernate, thaw and forget', () => {
       expect(await thaw({ store }, strict, 'user-1')).toMatchObject({ agent: { mood: 'calm', tags: [] } });
     });
 
+    test('a schema that throws has refused the state', async () => {
+      const validate = () => {
+        throw new Error('no');
+      };
+      const state = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+
+      const refused = await hibernate({ store }, { name: 'throwing', state }, 'user-1', 1);
+
+      expect(refused).toMatchObject({ status: 'error', error: { code: 'invalid_state' } });
+    });
+
     test('a schema only checks: the state is stored as it is, not as the schema would change it', async () => {
       const changing = defineAgent({ name: 'changing', state: z.object({ mood: z.string().trim() }) });
 

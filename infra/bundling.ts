@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import { projectRoot } from './project.ts';
+
+/** How a function becomes one file: what the stack hands to the CDK and the benchmark to esbuild. */
+export const bundling = {
+  /** As small and as quick to load as ES modules here, and CommonJS packages that agents import just work. */
+  format: 'cjs',
+  /** Not the runtime's version: the same bundle also runs where the project's tests run. */
+  target: 'node20',
+  mainFields: ['module', 'main'],
+} as const;
+
+/** As aliases they hold for an agents module outside the project as well. */
+export function bundleAliases(agents: string): Readonly<Record<string, string>> {
+  return { '#agents': agents, dormouse: join(projectRoot, 'lib/index.ts') };
+}
