@@ -111,6 +111,9 @@ export const runLeaseSecs = 2 * 60 * 60;
 /** What a worker keeps of its time for committing a page and handing the rest on. */
 export const handOverReserveMs = 5_000;
 
+/** How many of an agent's newest runs are looked at for ones that were cut off. */
+export const resumedRuns = 1000;
+
 /** How often a run repeats a call that its storage refused, and the unit of the pauses between. */
 export const storageAttempts = 8;
 export const storageRetryBaseMs = 25;

@@ -64,6 +64,7 @@ export type * from './persistence/snapshot-store.ts';
 export { type KeyConfig, makeStoreKey } from './persistence/store-key.ts';
 export type { StoreOptions } from './persistence/store-options.ts';
 export { type Thawed, type ThawResult, thaw } from './persistence/thaw.ts';
+export { abandonShard } from './runs/abandon-shard.ts';
 export { currentTotals } from './runs/current-totals.ts';
 export {
   type DeadLetter,
@@ -72,6 +73,7 @@ export {
   inMemoryRunQueue,
 } from './runs/in-memory-run-queue.ts';
 export { inMemoryRuns } from './runs/in-memory-runs.ts';
+export { resumeRuns } from './runs/resume-runs.ts';
 export type * from './runs/run.ts';
 export { type RunEngine, type RunEngineOptions, runEngine } from './runs/run-engine.ts';
 export * from './runs/run-error.ts';
@@ -80,7 +82,7 @@ export { parseRunMessage, type RunMessage } from './runs/run-message.ts';
 export type { RunQueue } from './runs/run-queue.ts';
 export type * from './runs/run-store.ts';
 export { type RunRequest, type StartedRun, startRun } from './runs/start-run.ts';
-export { type ShardOutcome, type WorkOptions, workShard } from './runs/work-shard.ts';
+export { type ShardOutcome, type ShardWork, type WorkOptions, workShard } from './runs/work-shard.ts';
 export { describeSchedule } from './schedules/describe-schedule.ts';
 export { InvalidScheduleError, type ScheduleField } from './schedules/invalid-schedule-error.ts';
 export { nextFireTimes } from './schedules/next-fire-times.ts';

@@ -75,17 +75,19 @@ export function dynamoDbRunStore(table: RunTable): RunStore {
     return parseRun(ref.agent, await update(ref, `SET ${set.join(', ')}${remove}`, stillRunning, parts));
   };
 
-  const finishShard: RunStore['finishShard'] = async (ref, { ok, failed, unrecorded }, at) => {
+  const finishShard: RunStore['finishShard'] = async (ref, { ok, failed, unrecorded, done }, at) => {
     const parts = new ExpressionParts();
     const shard = String(ref.shard);
-    const add = Object.entries({ okJobs: ok, failedJobs: failed, unrecorded }).map(
+    const add = Object.entries({ okJobs: ok, failedJobs: failed, unrecorded, abandoned: done ? 0 : 1 }).map(
       ([name, amount]) => `${name} ${parts.value({ N: String(amount) })}`,
     );
     const remove = `DELETE pending ${parts.value({ NS: [shard] })}`;
     const notYetAdded = `contains(pending, ${parts.value({ N: shard })})`;
     const item = await update(ref, `ADD ${add.join(', ')} ${remove}`, notYetAdded, parts);
     const run = parseRun(ref.agent, item);
-    return isOver(run) ? end(ref, { ...endOf(amountOf(item, 'unrecorded')), at }) : run;
+    if (!isOver(run)) return run;
+    const faults = { unrecorded: amountOf(item, 'unrecorded'), abandoned: amountOf(item, 'abandoned') };
+    return end(ref, { ...endOf(faults), at });
   };
 
   const markDispatched = async (ref: RunRef): Promise<void> => {

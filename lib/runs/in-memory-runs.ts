@@ -5,7 +5,7 @@ import type { StoredRun } from './run.ts';
 import { RunNotFoundError } from './run-error.ts';
 import type { RunLeases } from './run-leases.ts';
 import type { RunRef, RunStore, ShardClaim, ShardProgress, ShardRef } from './run-store.ts';
-import { addTotals, endOf, isOver, noProgress, progressAfter } from './shard-progress.ts';
+import { addTotals, endOf, isOver, noProgress, progressAfter, type RunFaults } from './shard-progress.ts';
 
 interface ShardPageRecord {
   readonly writer: string;
@@ -15,7 +15,7 @@ interface ShardPageRecord {
 
 interface RunRecord {
   run: StoredRun;
-  unrecorded: number;
+  faults: RunFaults;
   readonly claims: Map<number, ShardClaim>;
   readonly pages: Map<number, ShardPageRecord[]>;
 }
@@ -49,7 +49,12 @@ function inMemoryRunStore(): RunStore {
       if (known !== undefined) return { run: copy(known), created: false };
       const totals = addTotals();
       const stored: StoredRun = structuredClone({ ...run, ...totals, status: 'running', dispatched: false });
-      records.set(keyOf(run), { run: stored, unrecorded: 0, claims: new Map(), pages: new Map() });
+      records.set(keyOf(run), {
+        run: stored,
+        faults: { unrecorded: 0, abandoned: 0 },
+        claims: new Map(),
+        pages: new Map(),
+      });
       return { run: structuredClone(stored), created: true };
     },
     async get(ref) {
@@ -108,9 +113,13 @@ function inMemoryRunStore(): RunStore {
       if (run.pending.includes(ref.shard)) {
         const pending = run.pending.filter((shard) => shard !== ref.shard);
         record.run = { ...run, ...addTotals(run, progress), pending };
-        record.unrecorded += progress.unrecorded;
+        const { unrecorded, abandoned } = record.faults;
+        record.faults = {
+          unrecorded: unrecorded + progress.unrecorded,
+          abandoned: abandoned + (progress.done ? 0 : 1),
+        };
       }
-      if (isOver(record.run)) record.run = { ...record.run, ...endOf(record.unrecorded), finishedAt: at };
+      if (isOver(record.run)) record.run = { ...record.run, ...endOf(record.faults), finishedAt: at };
       return copy(record);
     },
     async listJobs({ agent, runId, ok, limit, after }) {

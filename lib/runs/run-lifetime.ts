@@ -16,18 +16,39 @@ export async function holdLease(engine: RunEngine, run: StoredRun): Promise<bool
   return lease.runId === runId;
 }
 
-export async function releaseLease(engine: RunEngine, run: StoredRun): Promise<void> {
+async function releaseLease(engine: RunEngine, run: StoredRun): Promise<void> {
   if (run.overlap === 'allow') return;
   await engine.attempt(() => engine.leases.release(run.agent, run.action, run.runId));
 }
 
+/**
+ * What is left to do when a run may have ended: its lease is given back, and a failure is said aloud. Resolves the run
+ * when it has ended just now, that is, was still running `before`.
+ */
+export async function noteEnd(
+  engine: RunEngine,
+  before: StoredRun,
+  now: StoredRun,
+): Promise<StoredRun | undefined> {
+  if (now.status === 'running') return undefined;
+  await releaseLease(engine, now);
+  if (before.status !== 'running') return undefined;
+  const { agent, action, runId, sessions, ok, failed, reason } = now;
+  const details = { agent, action, runId, sessions, ok, failed, reason };
+  if (now.status === 'failed') engine.logger.error('the run has failed', details);
+  else engine.logger.info('the run is complete', details);
+  return now;
+}
+
 /** Ends a run that cannot go on. Nothing happens to one that has ended. */
-export async function failRun(engine: RunEngine, run: StoredRun, reason: string): Promise<void> {
-  const { agent, action, runId } = run;
+export async function failRun(
+  engine: RunEngine,
+  run: StoredRun,
+  reason: string,
+): Promise<StoredRun | undefined> {
   const at = engine.clock();
-  const ended = await engine.attempt(() => engine.runs.end(run, { status: 'failed', reason, at }));
-  if (ended.reason === reason) engine.logger.error('the run has failed', { agent, action, runId, reason });
-  await releaseLease(engine, run);
+  const now = await engine.attempt(() => engine.runs.end(run, { status: 'failed', reason, at }));
+  return noteEnd(engine, run, now);
 }
 
 /**

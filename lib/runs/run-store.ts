@@ -95,8 +95,9 @@ export interface RunStore {
    */
   commitPage(shard: ShardRef, progress: ShardProgress, page: ShardPage): Promise<ShardProgress | undefined>;
   /**
-   * Adds the totals of a shard that is done to those of its run, once, however often it is called. With the last shard
-   * the run ends: `completed`, or `failed` where failures could not be recorded. Resolves the run as it is now.
+   * Adds the totals of a shard to those of its run, once, however often it is called. With the last shard
+   * the run ends: `completed`, or `failed` where failures could not be recorded or a shard was not done, which is how
+   * one is given up. Resolves the run as it is now.
    */
   finishShard(shard: ShardRef, progress: ShardProgress, at: Date): Promise<StoredRun>;
 

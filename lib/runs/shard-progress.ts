@@ -29,10 +29,23 @@ export function addTotals(...parts: readonly RunTotals[]): RunTotals {
   };
 }
 
+/** What makes a run fail whose sessions all had their turn, or not. */
+export interface RunFaults {
+  readonly unrecorded: number;
+  /** Shards that were given up. */
+  readonly abandoned: number;
+}
+
 /** How a run ends whose last shard is finished. */
-export function endOf(unrecorded: number): { status: 'completed' | 'failed'; reason?: string } {
-  if (unrecorded === 0) return { status: 'completed' };
-  return { status: 'failed', reason: `${unrecorded} failures could not be written to the error log` };
+export function endOf({ unrecorded, abandoned }: RunFaults): {
+  status: 'completed' | 'failed';
+  reason?: string;
+} {
+  const faults = [
+    ...(abandoned > 0 ? [`${abandoned} shards could not be finished`] : []),
+    ...(unrecorded > 0 ? [`${unrecorded} failures could not be written to the error log`] : []),
+  ];
+  return faults.length === 0 ? { status: 'completed' } : { status: 'failed', reason: faults.join('; ') };
 }
 
 /** Whether a run has nothing left to do but to be ended. */

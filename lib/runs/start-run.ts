@@ -51,7 +51,8 @@ export async function startRun(engine: RunEngine, request: RunRequest): Promise<
   });
   await engine.attempt(() => engine.queue.send(messages));
   await engine.attempt(() => engine.runs.markDispatched(run));
-  return { status: created ? 'started' : 'duplicate', run };
+  // Nobody else has the id of a request: its record is its own, though the answer to its creation may have been lost.
+  return { status: created || request.tick === undefined ? 'started' : 'duplicate', run };
 }
 
 async function skip(engine: RunEngine, run: StoredRun): Promise<StartedRun> {

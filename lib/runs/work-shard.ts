@@ -2,9 +2,10 @@ import { actionHandler } from './action-handler.ts';
 import type { StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { ShardTakenError } from './run-error.ts';
-import { failRun, holdLease, releaseLease } from './run-lifetime.ts';
+import { failRun, holdLease, noteEnd } from './run-lifetime.ts';
 import type { RunMessage } from './run-message.ts';
 import type { ShardProgress } from './run-store.ts';
+import { isOver, noProgress } from './shard-progress.ts';
 import { shardSessions } from './shard-sessions.ts';
 import { type Visitor, visitor } from './visit-sessions.ts';
 
@@ -16,6 +17,19 @@ export interface WorkOptions {
 /** `dropped`: there is nothing to do for this message; another one does it, or it is done. */
 export type ShardOutcome = 'finished' | 'handed_over' | 'dropped';
 
+export interface ShardWork {
+  readonly outcome: ShardOutcome;
+  /** Jobs that were committed for this message, by how they ended. */
+  readonly ok: number;
+  readonly failed: number;
+  /** The run, where this was the last of it. */
+  readonly ended?: StoredRun | undefined;
+}
+
+const leaseLost = 'another run took over: the lease had run out';
+const nothing = { ok: 0, failed: 0 };
+const dropped: ShardWork = { outcome: 'dropped', ...nothing };
+
 /**
  * Works on the shard of a message: visits its sessions page by page, from wherever it is, until it is done or the time
  * is nearly up. 1. claim the shard for this message, 2. visit a page of sessions, 3. commit its jobs, cursor and totals
@@ -26,31 +40,32 @@ export type ShardOutcome = 'finished' | 'handed_over' | 'dropped';
  * Rejects when the message should come again: `UnavailableError`, `ShardTakenError`.
  *
  * @example
- * const outcome = await workShard(engine, message, { remainingMs: () => context.getRemainingTimeInMillis() });
+ * const { outcome, ok, failed } = await workShard(engine, message, { remainingMs: () => context.getRemainingTimeInMillis() });
  */
 export async function workShard(
   engine: RunEngine,
   message: RunMessage,
   { remainingMs = () => Number.POSITIVE_INFINITY }: WorkOptions = {},
-): Promise<ShardOutcome> {
+): Promise<ShardWork> {
   const run = await engine.attempt(() => engine.runs.get(message));
-  if (run === undefined) return 'dropped';
-  if (run.status !== 'running' || !run.pending.includes(message.shard)) return finish(engine, run, message);
+  if (run === undefined) return dropped;
+  if (run.status !== 'running' || !run.pending.includes(message.shard))
+    return { ...dropped, ended: await settle(engine, run, message) };
 
   const definition = engine.agents.get(run.agent);
   const handler = actionHandler(definition, run.action);
   if (definition === undefined || handler === undefined) {
-    await failRun(engine, run, 'the agent does not have this action any more');
-    return 'dropped';
+    const ended = await failRun(engine, run, 'the agent does not have this action any more');
+    return { ...dropped, ended };
   }
 
   const owner = await engine.attempt(() => engine.runs.claimShard(message, message));
-  if (owner.token !== message.token) return 'dropped';
-  // This message was to be handed on; whether its successor was sent before the crash is not known.
-  if (owner.hop > message.hop) return owner.hop === message.hop + 1 ? sendOn(engine, message) : 'dropped';
+  if (owner.token !== message.token) return dropped;
+  if (owner.hop > message.hop + 1) return dropped;
+  // This message was handed on; whether its successor was sent before the crash is not known.
+  if (owner.hop === message.hop + 1) return sendOn(engine, message);
   if (!(await holdLease(engine, run))) {
-    await failRun(engine, run, 'another run took over: the lease had run out');
-    return 'dropped';
+    return { ...dropped, ended: await failRun(engine, run, leaseLost) };
   }
   return workOn(engine, run, message, visitor(engine, run, definition, handler, remainingMs));
 }
@@ -60,22 +75,24 @@ async function workOn(
   run: StoredRun,
   message: RunMessage,
   visits: Visitor,
-): Promise<ShardOutcome> {
-  let progress = await engine.attempt(() => engine.runs.progress(message));
+): Promise<ShardWork> {
+  const before = await engine.attempt(() => engine.runs.progress(message));
+  let progress = before;
+  const committed = () => ({ ok: progress.ok - before.ok, failed: progress.failed - before.failed });
   let leaseTakenAt = engine.clock().getTime();
   while (!progress.done) {
     if (!visits.hasTime()) {
       await engine.attempt(() => engine.runs.handOver(message, message));
-      return sendOn(engine, message);
+      return { ...(await sendOn(engine, message)), ...committed() };
     }
     progress = await workPage(engine, run, message, { progress, visits });
     if (engine.clock().getTime() - leaseTakenAt < engine.leaseMs / 4) continue;
     leaseTakenAt = engine.clock().getTime();
     if (await holdLease(engine, run)) continue;
-    await failRun(engine, run, 'another run took over: the lease had run out');
-    return 'dropped';
+    return { ...dropped, ...committed(), ended: await failRun(engine, run, leaseLost) };
   }
-  return finish(engine, run, message, progress);
+  const now = await engine.attempt(() => engine.runs.finishShard(message, progress, engine.clock()));
+  return { outcome: 'finished', ...committed(), ended: await noteEnd(engine, run, now) };
 }
 
 async function workPage(
@@ -88,6 +105,7 @@ async function workPage(
   const sessions = await shardSessions(engine, run, { shard, after: progress.cursor });
   const { jobs, unrecorded } = await visits.visit(sessions.items);
   const whole = jobs.length === sessions.items.length;
+  if (!whole && jobs.length === 0) return progress;
   const cursor = (whole ? sessions.next : undefined) ?? jobs.at(-1)?.sessionId ?? progress.cursor;
   const page = {
     ...{ jobs, cursor, unrecorded },
@@ -99,29 +117,20 @@ async function workPage(
   return committed;
 }
 
-async function sendOn(engine: RunEngine, message: RunMessage): Promise<ShardOutcome> {
+async function sendOn(engine: RunEngine, message: RunMessage): Promise<ShardWork> {
   await engine.attempt(() => engine.queue.send([{ ...message, hop: message.hop + 1 }]));
-  return 'handed_over';
+  return { outcome: 'handed_over', ...nothing };
 }
 
-/** Also for a shard that is finished: the worker that did it may have died before the run was ended, or its lease given back. */
-async function finish(
+/** For a shard that is finished: the worker that did it may have died before the run was ended, or its lease given back. */
+async function settle(
   engine: RunEngine,
   run: StoredRun,
   message: RunMessage,
-  progress?: ShardProgress,
-): Promise<ShardOutcome> {
-  const { agent, action, runId, status } = run;
+): Promise<StoredRun | undefined> {
   const at = engine.clock();
-  const totals = progress ?? (await engine.attempt(() => engine.runs.progress(message)));
-  const now = totals.done ? await engine.attempt(() => engine.runs.finishShard(message, totals, at)) : run;
-  if (now.status === 'running') return progress ? 'finished' : 'dropped';
-  if (status === 'running') {
-    const { sessions, ok, failed, reason } = now;
-    const details = { agent, action, runId, sessions, ok, failed, reason };
-    if (now.status === 'failed') engine.logger.error('the run has failed', details);
-    else engine.logger.info('the run is complete', details);
-  }
-  await releaseLease(engine, now);
-  return progress ? 'finished' : 'dropped';
+  const now = isOver(run)
+    ? await engine.attempt(() => engine.runs.finishShard(message, noProgress, at))
+    : run;
+  return noteEnd(engine, run, now);
 }

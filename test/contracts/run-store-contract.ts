@@ -235,6 +235,18 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       expect(ended).toMatchObject({ status: 'failed', sessions: 2, reason: expect.stringContaining('1') });
     });
 
+    test('a run with a shard that was given up ends as failed, with the totals of its jobs', async () => {
+      const run = await start();
+      const given = await commit({ ...run, shard: 0 }, [page([job('a')])]);
+      const whole = await commit({ ...run, shard: 3 }, [page([job('b')], { done: true })]);
+
+      await runs.finishShard({ ...run, shard: 0 }, given, at(1));
+      await runs.finishShard({ ...run, shard: 0 }, given, at(1));
+      const ended = await runs.finishShard({ ...run, shard: 3 }, whole, at(2));
+
+      expect(ended).toMatchObject({ status: 'failed', sessions: 2, reason: expect.stringContaining('1') });
+    });
+
     test('jobs are listed shard by shard, all of them or by outcome, in pages that add up', async () => {
       const run = await start();
       const jobs: LifecycleJob[] = [];

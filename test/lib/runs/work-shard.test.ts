@@ -125,7 +125,7 @@ describe('a worker', () => {
     const outcomes = new Map<string, number>();
     await queue.drain(async (message) => {
       const left = remainingMs();
-      const outcome = await workShard(engine, message, { remainingMs: left });
+      const { outcome } = await workShard(engine, message, { remainingMs: left });
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       expect(left()).toBeGreaterThan(5_000);
     });
