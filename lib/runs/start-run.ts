@@ -67,6 +67,8 @@ function newRun(engine: RunEngine, request: RunRequest) {
   const agent = checkName('agent', request.agent);
   if (actionHandler(engine.agents.get(agent), action) === undefined)
     throw new UnknownActionError(agent, action);
+  if (tick !== undefined && Number.isNaN(tick.at.getTime()))
+    throw new InvalidInputError('tick.at', 'is no time');
   const startedAt = engine.clock();
   const only = request.sessions && checkSessions(request.sessions);
   return {

@@ -9,7 +9,7 @@ import type { StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { storedJob } from './stored-job.ts';
 
-export interface Visits {
+interface Visits {
   /** One for each session that was begun, in their order. */
   readonly jobs: readonly LifecycleJob[];
   /** Failures that the error log did not take. */
@@ -25,7 +25,7 @@ export interface Visitor {
 
 /**
  * Runs an action's handler over sessions as long as there is time, so that every session that was begun can end within
- * its limit. The limit is the agent's, or half of the worker's time where that is less.
+ * its limit. The limit is the agent's, or about half of the worker's time where that is less.
  */
 export function visitor(
   engine: RunEngine,
@@ -47,9 +47,11 @@ export function visitor(
     recordError: (error) => engine.attempt(() => ownRuntime.recordError(error)),
   };
   const wantedMs = (limits.sessionTimeoutSecs ?? sessionTimeoutSecs) * 1000;
-  const timeoutMs = Math.max(1, Math.min(wantedMs, (remainingMs() - handOverReserveMs) / 2));
+  const budgetMs = Math.max(1, remainingMs());
+  const reserveMs = Math.min(handOverReserveMs, budgetMs / 4);
+  const timeoutMs = Math.min(wantedMs, (budgetMs - reserveMs) / 2);
   let begun = 0;
-  const hasTime = () => begun === 0 || remainingMs() > timeoutMs + handOverReserveMs;
+  const hasTime = () => begun === 0 || remainingMs() > timeoutMs + reserveMs;
 
   function* withinTime(sessions: readonly Session[]) {
     for (const session of sessions) {

@@ -10,7 +10,10 @@ import { shardSessions } from './shard-sessions.ts';
 import { type Visitor, visitor } from './visit-sessions.ts';
 
 export interface WorkOptions {
-  /** How much time this worker has left: unlimited unless given. */
+  /**
+   * How much time this worker has left: unlimited unless given. Sessions whose limit does not fit into half of it are cut
+   * off earlier, so give each message a worker's whole time.
+   */
   readonly remainingMs?: (() => number) | undefined;
 }
 

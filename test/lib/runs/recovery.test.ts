@@ -5,7 +5,7 @@ import { resumeRuns } from '../../../lib/runs/resume-runs.ts';
 import { ShardTakenError } from '../../../lib/runs/run-error.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { workShard } from '../../../lib/runs/work-shard.ts';
-import { engineUnderTest, jobsOf } from '../../support/engine-under-test.ts';
+import { engineUnderTest, hardlyAnyTime, jobsOf } from '../../support/engine-under-test.ts';
 
 const digest = { agent: 'support', action: 'digest' };
 
@@ -18,7 +18,7 @@ describe('a run that a stop cut off', () => {
     const { run } = await startRun(under.engine, digest);
     let delivered = 0;
     await under.queue.drain(async (message) => {
-      if (++delivered <= until) await workShard(under.engine, message, { remainingMs: () => 1 });
+      if (++delivered <= until) await workShard(under.engine, message, { remainingMs: hardlyAnyTime() });
     });
     const queue = inMemoryRunQueue();
     return { ...under, visits, sessions, run, queue, engine: { ...under.engine, queue } };
@@ -42,7 +42,9 @@ describe('a run that a stop cut off', () => {
     const { engine, queue, run } = await interrupted(0);
     const dying = { ...engine, queue: { send: () => Promise.reject(new Error('killed')) } };
     await resumeRuns(engine, 'support');
-    await queue.drain((message) => workShard(dying, message, { remainingMs: () => 1 }).catch(() => {}));
+    await queue.drain((message) =>
+      workShard(dying, message, { remainingMs: hardlyAnyTime() }).catch(() => {}),
+    );
 
     await resumeRuns(engine, 'support');
     await queue.drain((message) => workShard(engine, message));
@@ -62,7 +64,7 @@ describe('a message that fails as often as it comes', () => {
     };
     await under.queue.drain((message) => {
       const isPoison = message.shard === 5 && message.hop > 0;
-      return workShard(isPoison ? dying : under.engine, message, { remainingMs: () => 1 });
+      return workShard(isPoison ? dying : under.engine, message, { remainingMs: hardlyAnyTime() });
     });
     const message = under.queue.deadLetters[0]?.message;
     if (message === undefined) throw new Error('nothing was set aside');
@@ -110,7 +112,7 @@ describe('what a worker tells of a message', () => {
 
     let [ok, failed, ended] = [0, 0, 0];
     await queue.drain(async (message) => {
-      const work = await workShard(engine, message, { remainingMs: () => 1 });
+      const work = await workShard(engine, message, { remainingMs: hardlyAnyTime() });
       ok += work.ok;
       failed += work.failed;
       if (work.ended !== undefined) ended++;

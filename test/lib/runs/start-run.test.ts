@@ -201,6 +201,7 @@ describe('a run that is asked for', () => {
       [{ ...digest, sessions: [] }, 'invalid_input'],
       [{ ...digest, sessions: Array(101).fill('s') }, 'invalid_input'],
       [{ ...digest, sessions: [''] }, 'invalid_input'],
+      [{ ...digest, tick: { schedule: 's', at: new Date('never') } }, 'invalid_input'],
     ] as const)
       await expect(startRun(engine, request)).rejects.toMatchObject({ code });
     expect((await engine.runs.list({ agent: 'support', limit: 1 })).items).toEqual([]);
