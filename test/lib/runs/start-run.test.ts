@@ -15,7 +15,11 @@ const secondTick = tickAt('2027-01-01T00:01:00Z');
 /** An engine whose `digest` counts its visits to each session. */
 const counting = (options?: Parameters<typeof engineUnderTest>[1]) => {
   const visits = new Map<string, number>();
-  const digest = async ({ id }: { id: string }) => void visits.set(id, (visits.get(id) ?? 0) + 1);
+  const digest = async ({ id }: { id: string }) => {
+    visits.set(id, (visits.get(id) ?? 0) + 1);
+    // Long enough for another worker to come to the same session.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
   const under = engineUnderTest({ actions: { digest } }, options);
   const counts = () => [...visits.values()];
   return { ...under, visits, counts };
@@ -47,7 +51,7 @@ describe('a tick', () => {
     await register(10);
 
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => startRun(engine, firstTick)));
-    await work({}, 8);
+    await work({}, 5 * sessionShards);
 
     expect(outcomes.filter(({ status }) => status === 'started')).toHaveLength(1);
     expect(outcomes.filter(({ status }) => status === 'duplicate')).toHaveLength(4);
