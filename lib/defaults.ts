@@ -89,3 +89,31 @@ export const sessionTimeoutSecs = 60;
 
 /** Raw messages that one compaction summarises at the most. */
 export const compactionMaxMessages = 200;
+
+/** Jobs that are committed together. After a crash at the most so many sessions of a shard are visited again. */
+export const jobPageSize = 100;
+
+/** A job's result as JSON, in bytes. A page of jobs must fit into one item. */
+export const jobResultMaxBytes = 1024;
+
+/** Sessions that a run may be asked to visit by name. */
+export const runMaxSessions = 100;
+
+/** Runs and their jobs are kept this long. */
+export const runRetentionSecs = 90 * 24 * 60 * 60;
+
+/**
+ * A run that shows no sign of life for this long no longer stands in the way of the next one. Longer than a message
+ * that a worker died with takes to come again.
+ */
+export const runLeaseSecs = 2 * 60 * 60;
+
+/** What a worker keeps of its time for committing a page and handing the rest on. */
+export const handOverReserveMs = 5_000;
+
+/** How many of an agent's newest runs are looked at for ones that were cut off. */
+export const resumedRuns = 1000;
+
+/** How often a run repeats a call that its storage refused, and the unit of the pauses between. */
+export const storageAttempts = 8;
+export const storageRetryBaseMs = 25;

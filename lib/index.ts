@@ -8,6 +8,7 @@ export type { AgentRef } from './agents/agent-ref.ts';
 export { defineAgent, InvalidDefinitionError } from './agents/define-agent.ts';
 export type { RetentionPolicy } from './agents/retention-policy.ts';
 export type { Clock } from './clock.ts';
+export { type DynamoDbRunsOptions, dynamoDbRuns } from './dynamodb/dynamodb-runs.ts';
 export { type DynamoDbStoreOptions, dynamoDbStore } from './dynamodb/dynamodb-store.ts';
 export { type DynamoDbStoresOptions, dynamoDbStores } from './dynamodb/dynamodb-stores.ts';
 export { DormouseError } from './errors.ts';
@@ -63,6 +64,25 @@ export type * from './persistence/snapshot-store.ts';
 export { type KeyConfig, makeStoreKey } from './persistence/store-key.ts';
 export type { StoreOptions } from './persistence/store-options.ts';
 export { type Thawed, type ThawResult, thaw } from './persistence/thaw.ts';
+export { abandonShard } from './runs/abandon-shard.ts';
+export { currentTotals } from './runs/current-totals.ts';
+export {
+  type DeadLetter,
+  type InMemoryRunQueue,
+  type InMemoryRunQueueOptions,
+  inMemoryRunQueue,
+} from './runs/in-memory-run-queue.ts';
+export { inMemoryRuns } from './runs/in-memory-runs.ts';
+export { resumeRuns } from './runs/resume-runs.ts';
+export type * from './runs/run.ts';
+export { type RunEngine, type RunEngineOptions, runEngine } from './runs/run-engine.ts';
+export * from './runs/run-error.ts';
+export type { RunLease, RunLeases } from './runs/run-leases.ts';
+export { parseRunMessage, type RunMessage } from './runs/run-message.ts';
+export type { RunQueue } from './runs/run-queue.ts';
+export type * from './runs/run-store.ts';
+export { type RunRequest, type StartedRun, startRun } from './runs/start-run.ts';
+export { type ShardOutcome, type ShardWork, type WorkOptions, workShard } from './runs/work-shard.ts';
 export { describeSchedule } from './schedules/describe-schedule.ts';
 export { InvalidScheduleError, type ScheduleField } from './schedules/invalid-schedule-error.ts';
 export { nextFireTimes } from './schedules/next-fire-times.ts';

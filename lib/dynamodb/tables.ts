@@ -38,4 +38,15 @@ export const errorsTable: TableDescriptor = {
   env: 'DORMOUSE_ERRORS_TABLE',
 };
 
+/** Runs, their jobs and leases. */
+export const runsTable: TableDescriptor = {
+  id: 'Runs',
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  ttl: 'ttl',
+  env: 'DORMOUSE_RUNS_TABLE',
+  localIndex: { name: 'byAction', sortKey: 'actionRun' },
+};
+
+/** What is deployed. */
 export const tables: readonly TableDescriptor[] = [snapshotsTable, sessionsTable, errorsTable];

@@ -1,0 +1,112 @@
+import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import type { StoredRun } from '../runs/run.ts';
+import type { RunRef, RunStore } from '../runs/run-store.ts';
+import { endOf, isOver } from '../runs/shard-progress.ts';
+import { ExpressionParts } from './expression.ts';
+import { claimShard, handOver } from './run-claims.ts';
+import { listJobs } from './run-jobs.ts';
+import { listRuns } from './run-list.ts';
+import { commitPage, readProgress } from './run-pages.ts';
+import { amountOf, formatRun, parseRun } from './run-record.ts';
+import { foundRun, onCondition, type RunTable, runKey, runTtl } from './run-table.ts';
+import type { Item } from './snapshot-head.ts';
+import { translated } from './translated.ts';
+
+/**
+ * Keeps runs in a DynamoDB table. A run is one item; each shard of it has a claim and one item for every page of jobs,
+ * so that a page costs one write, of as many kilobytes as its jobs take packed.
+ */
+export function dynamoDbRunStore(table: RunTable): RunStore {
+  const { client, tableName } = table;
+
+  const readItem = async (ref: RunRef): Promise<Item | undefined> => {
+    const Key = runKey(ref);
+    return (await client.send(new GetItemCommand({ TableName: tableName, Key, ConsistentRead: true }))).Item;
+  };
+  const readRun = async (ref: RunRef): Promise<StoredRun | undefined> => {
+    const item = await readItem(ref);
+    return item && parseRun(ref.agent, item);
+  };
+
+  /** The item after the update, or as it is where the condition does not hold. */
+  const update = (
+    ref: RunRef,
+    expression: string,
+    condition: string,
+    parts: ExpressionParts,
+  ): Promise<Item> =>
+    onCondition(
+      async () => {
+        const { Attributes } = await client.send(
+          new UpdateItemCommand({
+            TableName: tableName,
+            Key: runKey(ref),
+            UpdateExpression: expression,
+            ConditionExpression: condition,
+            ReturnValues: 'ALL_NEW',
+            ...parts.attributes,
+          }),
+        );
+        return Attributes ?? {};
+      },
+      async () => foundRun(await readItem(ref), ref),
+    );
+
+  const create: RunStore['create'] = (run) =>
+    onCondition<{ run: StoredRun; created: boolean }>(
+      async () => {
+        const Item = formatRun(run, runTtl(table));
+        const isNew = 'attribute_not_exists(pk)';
+        await client.send(new PutItemCommand({ TableName: tableName, Item, ConditionExpression: isNew }));
+        return { run: parseRun(run.agent, Item), created: true };
+      },
+      async () => ({ run: foundRun(await readRun(run), run), created: false }),
+    );
+
+  const end: RunStore['end'] = async (ref, { status, reason, at }) => {
+    const parts = new ExpressionParts();
+    const set = [
+      `runStatus = ${parts.value({ S: status })}`,
+      `finishedAt = ${parts.value({ N: String(at.getTime()) })}`,
+      ...(reason === undefined ? [] : [`reason = ${parts.value({ S: reason })}`]),
+    ];
+    const remove = status === 'skipped' ? ' REMOVE pending' : '';
+    const stillRunning = `runStatus = ${parts.value({ S: 'running' })}`;
+    return parseRun(ref.agent, await update(ref, `SET ${set.join(', ')}${remove}`, stillRunning, parts));
+  };
+
+  const finishShard: RunStore['finishShard'] = async (ref, { ok, failed, unrecorded, done }, at) => {
+    const parts = new ExpressionParts();
+    const shard = String(ref.shard);
+    const add = Object.entries({ okJobs: ok, failedJobs: failed, unrecorded, abandoned: done ? 0 : 1 }).map(
+      ([name, amount]) => `${name} ${parts.value({ N: String(amount) })}`,
+    );
+    const remove = `DELETE pending ${parts.value({ NS: [shard] })}`;
+    const notYetAdded = `contains(pending, ${parts.value({ N: shard })})`;
+    const item = await update(ref, `ADD ${add.join(', ')} ${remove}`, notYetAdded, parts);
+    const run = parseRun(ref.agent, item);
+    if (!isOver(run)) return run;
+    const faults = { unrecorded: amountOf(item, 'unrecorded'), abandoned: amountOf(item, 'abandoned') };
+    return end(ref, { ...endOf(faults), at });
+  };
+
+  const markDispatched = async (ref: RunRef): Promise<void> => {
+    const parts = new ExpressionParts();
+    const set = `SET dispatched = ${parts.value({ BOOL: true })}`;
+    await update(ref, set, 'attribute_exists(pk)', parts);
+  };
+
+  return {
+    create: (run) => translated(() => create(run)),
+    get: (ref) => translated(() => readRun(ref)),
+    list: (query) => translated(() => listRuns(table, query)),
+    markDispatched: (ref) => translated(() => markDispatched(ref)),
+    end: (ref, how) => translated(() => end(ref, how)),
+    claimShard: (shard, claim) => translated(() => claimShard(table, shard, claim)),
+    handOver: (shard, claim) => translated(() => handOver(table, shard, claim)),
+    progress: (shard) => translated(() => readProgress(table, shard)),
+    commitPage: (shard, before, page) => translated(() => commitPage(table, shard, before, page)),
+    finishShard: (shard, progress, at) => translated(() => finishShard(shard, progress, at)),
+    listJobs: (query) => translated(() => listJobs(table, query)),
+  };
+}

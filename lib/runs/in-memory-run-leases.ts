@@ -1,0 +1,22 @@
+import type { RunLease, RunLeases } from './run-leases.ts';
+
+/** Keeps leases in this process only. */
+export function inMemoryRunLeases(): RunLeases {
+  const leases = new Map<string, RunLease>();
+  const keyOf = (agent: string, action: string) => JSON.stringify([agent, action]);
+
+  return {
+    async holder(agent, action) {
+      return leases.get(keyOf(agent, action));
+    },
+    async acquire(agent, action, lease, now) {
+      const held = leases.get(keyOf(agent, action));
+      if (held !== undefined && held.runId !== lease.runId && held.until > now) return held;
+      leases.set(keyOf(agent, action), lease);
+      return lease;
+    },
+    async release(agent, action, runId) {
+      if (leases.get(keyOf(agent, action))?.runId === runId) leases.delete(keyOf(agent, action));
+    },
+  };
+}

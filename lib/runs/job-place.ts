@@ -1,0 +1,28 @@
+import { InvalidInputError } from '../memory/memory-error.ts';
+import { isRunId } from './run-id.ts';
+
+/** A place in the list of a run's jobs: the index of a job in a page of a shard. */
+export interface JobPlace {
+  readonly shard: number;
+  readonly page: number;
+  readonly index: number;
+}
+
+/** @throws InvalidInputError when the text is no place */
+export function parseJobPlace(after: string | undefined): JobPlace | undefined {
+  if (after === undefined) return undefined;
+  const match = /^(\d{1,3})\/(\d{1,9})\/(\d{1,6})$/.exec(after);
+  if (match === null) throw new InvalidInputError('after', 'the list cannot go on from there');
+  return { shard: Number(match[1]), page: Number(match[2]), index: Number(match[3]) };
+}
+
+export function formatJobPlace({ shard, page, index }: JobPlace): string {
+  return `${shard}/${page}/${index}`;
+}
+
+/** @throws InvalidInputError when the text is no run's id */
+export function checkRunPlace(after: string | undefined): string | undefined {
+  if (after !== undefined && !isRunId(after))
+    throw new InvalidInputError('after', 'the list cannot go on from there');
+  return after;
+}

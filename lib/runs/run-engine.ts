@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AgentDefinition } from '../agents/agent-definition.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { jobPageSize, runLeaseSecs, storageAttempts, storageRetryBaseMs } from '../defaults.ts';
+import type { JobLogger } from '../lifecycle/session-job.ts';
+import type { RuntimeStores } from '../sessions/create-runtime.ts';
+import { type RetryOptions, withRetries } from './retry.ts';
+import type { RunLeases } from './run-leases.ts';
+import type { RunQueue } from './run-queue.ts';
+import type { RunStore } from './run-store.ts';
+
+export interface RunEngineOptions {
+  /** The defined agents, by name. */
+  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  readonly stores: RuntimeStores;
+  readonly runs: RunStore;
+  readonly leases: RunLeases;
+  readonly queue: RunQueue;
+  readonly logger?: JobLogger | undefined;
+  readonly clock?: Clock | undefined;
+  readonly newId?: (() => string) | undefined;
+  /** Jobs in a page: 100 unless given. */
+  readonly pageSize?: number | undefined;
+  /**
+   * How long a run that shows no sign of life stands in the way of the next one: 2 hours unless given. Keep it above
+   * the queue's visibility timeout, after which the message of a worker that died comes again.
+   */
+  readonly leaseSecs?: number | undefined;
+  readonly retries?: Partial<RetryOptions> | undefined;
+}
+
+/** What dispatchers and workers work with. Made by `runEngine`. */
+export interface RunEngine {
+  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  readonly stores: RuntimeStores;
+  readonly runs: RunStore;
+  readonly leases: RunLeases;
+  readonly queue: RunQueue;
+  readonly logger: JobLogger;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly pageSize: number;
+  readonly leaseMs: number;
+  /** Does what can be repeated, a few times where the storage is busy or away. */
+  attempt<T>(work: () => Promise<T>): Promise<T>;
+}
+
+const silent: JobLogger = { info() {}, warn() {}, error() {} };
+
+/**
+ * Puts together what `startRun` and `workShard` need.
+ *
+ * @example
+ * const engine = runEngine({
+ *   agents: new Map([['support', support]]),
+ *   stores: inMemoryStores(),
+ *   ...inMemoryRuns(),
+ *   queue: inMemoryRunQueue(),
+ * });
+ */
+export function runEngine(options: RunEngineOptions): RunEngine {
+  const { agents, stores, runs, leases, queue } = options;
+  const { clock = systemClock, newId = randomUUID, logger = silent } = options;
+  const { pageSize = jobPageSize, leaseSecs = runLeaseSecs } = options;
+  const retries: RetryOptions = {
+    attempts: storageAttempts,
+    baseMs: storageRetryBaseMs,
+    pause: (ms) => pause(ms),
+    random: Math.random,
+    ...options.retries,
+  };
+  return {
+    ...{ agents, stores, runs, leases, queue, logger, clock, newId, pageSize },
+    leaseMs: leaseSecs * 1000,
+    attempt: (work) => withRetries(retries, work),
+  };
+}

@@ -1,0 +1,66 @@
+import type { StoredRun } from './run.ts';
+import type { RunEngine } from './run-engine.ts';
+
+/**
+ * Takes the lease of the run's action, or prolongs it. Resolves false when another run has it. A run that may overlap
+ * others needs none.
+ */
+export async function holdLease(engine: RunEngine, run: StoredRun): Promise<boolean> {
+  if (run.overlap === 'allow') return true;
+  const { agent, action, runId } = run;
+  const lease = await engine.attempt(() => {
+    const now = engine.clock();
+    const until = new Date(now.getTime() + engine.leaseMs);
+    return engine.leases.acquire(agent, action, { runId, until }, now);
+  });
+  return lease.runId === runId;
+}
+
+async function releaseLease(engine: RunEngine, run: StoredRun): Promise<void> {
+  if (run.overlap === 'allow') return;
+  await engine.attempt(() => engine.leases.release(run.agent, run.action, run.runId));
+}
+
+/**
+ * What is left to do when a run may have ended: its lease is given back, and a failure is said aloud. Resolves the run
+ * when it has ended just now, that is, was still running `before`.
+ */
+export async function noteEnd(
+  engine: RunEngine,
+  before: StoredRun,
+  now: StoredRun,
+): Promise<StoredRun | undefined> {
+  if (now.status === 'running') return undefined;
+  await releaseLease(engine, now);
+  if (before.status !== 'running') return undefined;
+  const { agent, action, runId, sessions, ok, failed, reason } = now;
+  const details = { agent, action, runId, sessions, ok, failed, reason };
+  if (now.status === 'failed') engine.logger.error('the run has failed', details);
+  else engine.logger.info('the run is complete', details);
+  return now;
+}
+
+/** Ends a run that cannot go on. Nothing happens to one that has ended. */
+export async function failRun(
+  engine: RunEngine,
+  run: StoredRun,
+  reason: string,
+): Promise<StoredRun | undefined> {
+  const at = engine.clock();
+  const now = await engine.attempt(() => engine.runs.end(run, { status: 'failed', reason, at }));
+  return noteEnd(engine, run, now);
+}
+
+/**
+ * Makes way for a run: the lease of one that has ended is given back, and one whose lease has run out is failed, since
+ * nobody works on it any more. Its record must say so before its name is gone from the lease.
+ */
+export async function clearLease(engine: RunEngine, { agent, action, runId }: StoredRun): Promise<void> {
+  const holder = await engine.attempt(() => engine.leases.holder(agent, action));
+  if (holder === undefined || holder.runId === runId) return;
+  const other = await engine.attempt(() => engine.runs.get({ agent, runId: holder.runId }));
+  if (other === undefined || other.status !== 'running')
+    await engine.attempt(() => engine.leases.release(agent, action, holder.runId));
+  else if (holder.until <= engine.clock())
+    await failRun(engine, other, 'the run was abandoned: its lease ran out');
+}

@@ -1,0 +1,39 @@
+import { sessionShards } from '../defaults.ts';
+import { InvalidRunMessageError } from './run-error.ts';
+import { isRunId } from './run-id.ts';
+import type { ShardClaim, ShardRef } from './run-store.ts';
+
+/** One shard of one run, for a worker. */
+export interface RunMessage extends ShardRef, ShardClaim {
+  readonly v: 1;
+}
+
+/**
+ * A message as it came out of a queue.
+ *
+ * @throws InvalidRunMessageError when it is not one of ours
+ */
+export function parseRunMessage(body: string): RunMessage {
+  const message = parsed(body);
+  const { v, agent, runId, shard, token, hop } = message;
+  if (v !== 1) throw new InvalidRunMessageError('the message has another format');
+  if (typeof agent !== 'string' || typeof runId !== 'string' || !isRunId(runId) || typeof token !== 'string')
+    throw new InvalidRunMessageError('the message names no run');
+  if (!isWhole(shard) || shard >= sessionShards || !isWhole(hop))
+    throw new InvalidRunMessageError('the message names no shard');
+  return { v, agent, runId, shard, token, hop };
+}
+
+function parsed(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (error) {
+    throw new InvalidRunMessageError('the message is not JSON', { cause: error });
+  }
+  throw new InvalidRunMessageError('the message is not an object');
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,7 @@
+import type { RunMessage } from './run-message.ts';
+
+/** Brings messages to workers, at least once each, in any order. */
+export interface RunQueue {
+  /** Rejects `UnavailableError` when not all were taken; some may have been, so that they come twice when sent again. */
+  send(messages: readonly RunMessage[]): Promise<void>;
+}

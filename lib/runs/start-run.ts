@@ -1,0 +1,90 @@
+import { runMaxSessions, sessionShards } from '../defaults.ts';
+import { InvalidInputError } from '../memory/memory-error.ts';
+import { checkName } from '../sessions/names.ts';
+import { shardOf } from '../sessions/shard-of.ts';
+import { actionHandler } from './action-handler.ts';
+import type { Overlap, StoredRun } from './run.ts';
+import type { RunEngine } from './run-engine.ts';
+import { UnknownActionError } from './run-error.ts';
+import { requestedRunId, scheduledRunId } from './run-id.ts';
+import { clearLease, holdLease } from './run-lifetime.ts';
+import type { RunMessage } from './run-message.ts';
+
+export interface RunRequest {
+  readonly agent: string;
+  readonly action: string;
+  /** The tick of a schedule that asks for the run: the schedule's name and the time at which it was due. */
+  readonly tick?: { readonly schedule: string; readonly at: Date } | undefined;
+  /** The only sessions to visit, up to 100; all registered ones unless given. */
+  readonly sessions?: readonly string[] | undefined;
+  /** What happens while another run of this action is still going: `skip` unless given. */
+  readonly overlap?: Overlap | undefined;
+}
+
+export interface StartedRun {
+  /** `duplicate`: this tick has its run already. `skipped`: noted, but another run of this action is still going. */
+  readonly status: 'started' | 'duplicate' | 'skipped';
+  readonly run: StoredRun;
+}
+
+/**
+ * Starts one run for a request, or for a tick however often it is delivered.
+ * 1. create the record, under an id that the tick decides, 2. take the lease of the action, or note the run as skipped,
+ * 3. send one message for each shard, 4. mark the record. A crash in between is repaired when the tick comes again:
+ * it goes through the same steps. Messages that are then sent twice are harmless: the first to come claims its shard.
+ *
+ * @throws UnknownActionError where the agent does not have the action; InvalidInputError naming the field
+ * @example
+ * const { status, run } = await startRun(engine, { agent: 'support', action: 'digest' });
+ */
+export async function startRun(engine: RunEngine, request: RunRequest): Promise<StartedRun> {
+  const wanted = newRun(engine, request);
+  const { run, created } = await engine.attempt(() => engine.runs.create(wanted));
+  if (!created && (run.dispatched || run.status !== 'running')) return { status: 'duplicate', run };
+
+  if (run.overlap === 'skip') await clearLease(engine, run);
+  if (!(await holdLease(engine, run))) return skip(engine, run);
+  const token = engine.newId();
+  const messages = run.pending.map((shard): RunMessage => {
+    const { agent, runId } = run;
+    return { v: 1, agent, runId, shard, token, hop: 0 };
+  });
+  await engine.attempt(() => engine.queue.send(messages));
+  await engine.attempt(() => engine.runs.markDispatched(run));
+  // Nobody else has the id of a request: its record is its own, though the answer to its creation may have been lost.
+  return { status: created || request.tick === undefined ? 'started' : 'duplicate', run };
+}
+
+async function skip(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
+  const reason = 'another run of this action is still going';
+  const at = engine.clock();
+  const ended = await engine.attempt(() => engine.runs.end(run, { status: 'skipped', reason, at }));
+  return { status: ended.status === 'skipped' ? 'skipped' : 'duplicate', run: ended };
+}
+
+function newRun(engine: RunEngine, request: RunRequest) {
+  const { action, tick, overlap = 'skip' } = request;
+  const agent = checkName('agent', request.agent);
+  if (actionHandler(engine.agents.get(agent), action) === undefined)
+    throw new UnknownActionError(agent, action);
+  if (tick !== undefined && Number.isNaN(tick.at.getTime()))
+    throw new InvalidInputError('tick.at', 'is no time');
+  const startedAt = engine.clock();
+  const only = request.sessions && checkSessions(request.sessions);
+  return {
+    runId: tick ? scheduledRunId(agent, tick.schedule, tick.at) : requestedRunId(startedAt, engine.newId()),
+    ...{ agent, action, startedAt, overlap, only },
+    trigger: tick ? ('schedule' as const) : ('request' as const),
+    schedule: tick?.schedule,
+    pending: only
+      ? [...new Set(only.map((id) => shardOf(id, sessionShards)))].sort((a, b) => a - b)
+      : Array.from({ length: sessionShards }, (_, shard) => shard),
+  };
+}
+
+function checkSessions(sessions: readonly string[]): string[] {
+  if (!Array.isArray(sessions) || sessions.length === 0 || sessions.length > runMaxSessions)
+    throw new InvalidInputError('sessions', `must be an array of 1 to ${runMaxSessions} session ids`);
+  const ids = sessions.map((id, index) => checkName(`sessions[${index}]`, id));
+  return [...new Set(ids)].sort();
+}

@@ -1,0 +1,36 @@
+import { inspect } from 'node:util';
+import { jobResultMaxBytes } from '../defaults.ts';
+import type { LifecycleJob } from '../lifecycle/lifecycle-job.ts';
+
+/**
+ * The job as a run keeps it: thousands of them are stored and listed. A result that JSON cannot carry, or that is long,
+ * is kept as the beginning of a text that describes it.
+ */
+export function storedJob(job: LifecycleJob): LifecycleJob {
+  return job.result === null ? job : { ...job, result: storedResult(job.result) };
+}
+
+function storedResult(result: unknown): unknown {
+  try {
+    const text = JSON.stringify(result);
+    if (text === undefined) return cut(inspect(result));
+    return Buffer.byteLength(text) <= jobResultMaxBytes ? JSON.parse(text) : cut(text);
+  } catch {
+    // A cycle, a bigint, or a `toJSON` that throws.
+    return cut(described(result));
+  }
+}
+
+function described(result: unknown): string {
+  try {
+    return inspect(result, { depth: 2 });
+  } catch {
+    return 'a result that cannot be shown';
+  }
+}
+
+/** UTF-8 takes at the most three bytes for what JavaScript counts as one character. */
+function cut(text: string): string {
+  const chars = Math.floor(jobResultMaxBytes / 3) - 1;
+  return text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}…`;
+}

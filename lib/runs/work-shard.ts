@@ -1,0 +1,139 @@
+import { actionHandler } from './action-handler.ts';
+import type { StoredRun } from './run.ts';
+import type { RunEngine } from './run-engine.ts';
+import { ShardTakenError } from './run-error.ts';
+import { failRun, holdLease, noteEnd } from './run-lifetime.ts';
+import type { RunMessage } from './run-message.ts';
+import type { ShardProgress } from './run-store.ts';
+import { isOver, noProgress } from './shard-progress.ts';
+import { shardSessions } from './shard-sessions.ts';
+import { type Visitor, visitor } from './visit-sessions.ts';
+
+export interface WorkOptions {
+  /**
+   * How much time this worker has left: unlimited unless given. Sessions whose limit does not fit into half of it are cut
+   * off earlier, so give each message a worker's whole time.
+   */
+  readonly remainingMs?: (() => number) | undefined;
+}
+
+/** `dropped`: there is nothing to do for this message; another one does it, or it is done. */
+export type ShardOutcome = 'finished' | 'handed_over' | 'dropped';
+
+export interface ShardWork {
+  readonly outcome: ShardOutcome;
+  /** Jobs that were committed for this message, by how they ended. */
+  readonly ok: number;
+  readonly failed: number;
+  /** The run, where this was the last of it. */
+  readonly ended?: StoredRun | undefined;
+}
+
+const leaseLost = 'another run took over: the lease had run out';
+const nothing = { ok: 0, failed: 0 };
+const dropped: ShardWork = { outcome: 'dropped', ...nothing };
+
+/**
+ * Works on the shard of a message: visits its sessions page by page, from wherever it is, until it is done or the time
+ * is nearly up. 1. claim the shard for this message, 2. visit a page of sessions, 3. commit its jobs, cursor and totals
+ * in one write, and so on, 4. hand the rest on in a new message, or add the shard's totals to the run; the last shard
+ * ends it. After a crash the message comes again and goes on from the last committed page: sessions after it are
+ * visited again, with the same `idempotencyKey`, and counted once.
+ *
+ * Rejects when the message should come again: `UnavailableError`, `ShardTakenError`.
+ *
+ * @example
+ * const { outcome, ok, failed } = await workShard(engine, message, { remainingMs: () => context.getRemainingTimeInMillis() });
+ */
+export async function workShard(
+  engine: RunEngine,
+  message: RunMessage,
+  { remainingMs = () => Number.POSITIVE_INFINITY }: WorkOptions = {},
+): Promise<ShardWork> {
+  const run = await engine.attempt(() => engine.runs.get(message));
+  if (run === undefined) return dropped;
+  if (run.status !== 'running' || !run.pending.includes(message.shard))
+    return { ...dropped, ended: await settle(engine, run, message) };
+
+  const definition = engine.agents.get(run.agent);
+  const handler = actionHandler(definition, run.action);
+  if (definition === undefined || handler === undefined) {
+    const ended = await failRun(engine, run, 'the agent does not have this action any more');
+    return { ...dropped, ended };
+  }
+
+  const owner = await engine.attempt(() => engine.runs.claimShard(message, message));
+  if (owner.token !== message.token) return dropped;
+  if (owner.hop > message.hop + 1) return dropped;
+  // This message was handed on; whether its successor was sent before the crash is not known.
+  if (owner.hop === message.hop + 1) return sendOn(engine, message);
+  if (!(await holdLease(engine, run))) {
+    return { ...dropped, ended: await failRun(engine, run, leaseLost) };
+  }
+  return workOn(engine, run, message, visitor(engine, run, definition, handler, remainingMs));
+}
+
+async function workOn(
+  engine: RunEngine,
+  run: StoredRun,
+  message: RunMessage,
+  visits: Visitor,
+): Promise<ShardWork> {
+  const before = await engine.attempt(() => engine.runs.progress(message));
+  let progress = before;
+  const committed = () => ({ ok: progress.ok - before.ok, failed: progress.failed - before.failed });
+  let leaseTakenAt = engine.clock().getTime();
+  while (!progress.done) {
+    if (!visits.hasTime()) {
+      await engine.attempt(() => engine.runs.handOver(message, message));
+      return { ...(await sendOn(engine, message)), ...committed() };
+    }
+    progress = await workPage(engine, run, message, { progress, visits });
+    if (engine.clock().getTime() - leaseTakenAt < engine.leaseMs / 4) continue;
+    leaseTakenAt = engine.clock().getTime();
+    if (await holdLease(engine, run)) continue;
+    return { ...dropped, ...committed(), ended: await failRun(engine, run, leaseLost) };
+  }
+  const now = await engine.attempt(() => engine.runs.finishShard(message, progress, engine.clock()));
+  return { outcome: 'finished', ...committed(), ended: await noteEnd(engine, run, now) };
+}
+
+async function workPage(
+  engine: RunEngine,
+  run: StoredRun,
+  message: RunMessage,
+  { progress, visits }: { progress: ShardProgress; visits: Visitor },
+): Promise<ShardProgress> {
+  const { shard } = message;
+  const sessions = await shardSessions(engine, run, { shard, after: progress.cursor });
+  const { jobs, unrecorded } = await visits.visit(sessions.items);
+  const whole = jobs.length === sessions.items.length;
+  if (!whole && jobs.length === 0) return progress;
+  const cursor = (whole ? sessions.next : undefined) ?? jobs.at(-1)?.sessionId ?? progress.cursor;
+  const page = {
+    ...{ jobs, cursor, unrecorded },
+    done: whole && sessions.next === undefined,
+    writer: engine.newId(),
+  };
+  const committed = await engine.attempt(() => engine.runs.commitPage(message, progress, page));
+  if (committed === undefined) throw new ShardTakenError(run.runId, shard);
+  return committed;
+}
+
+async function sendOn(engine: RunEngine, message: RunMessage): Promise<ShardWork> {
+  await engine.attempt(() => engine.queue.send([{ ...message, hop: message.hop + 1 }]));
+  return { outcome: 'handed_over', ...nothing };
+}
+
+/** For a shard that is finished: the worker that did it may have died before the run was ended, or its lease given back. */
+async function settle(
+  engine: RunEngine,
+  run: StoredRun,
+  message: RunMessage,
+): Promise<StoredRun | undefined> {
+  const at = engine.clock();
+  const now = isOver(run)
+    ? await engine.attempt(() => engine.runs.finishShard(message, noProgress, at))
+    : run;
+  return noteEnd(engine, run, now);
+}

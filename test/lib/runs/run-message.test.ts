@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
+import { isRunId, requestedRunId, scheduledRunId } from '../../../lib/runs/run-id.ts';
+import { parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
+
+const runId = requestedRunId(new Date('2027-01-01T00:00:00.250Z'), 'unique');
+const message: RunMessage = { v: 1, agent: 'support', runId, shard: 15, token: 't', hop: 0 };
+
+describe('a message', () => {
+  test('comes out of a queue as it went in, without what is not of it', () => {
+    expect(parseRunMessage(JSON.stringify({ ...message, extra: 1 }))).toEqual(message);
+  });
+
+  test('that is not one of ours is refused', () => {
+    const broken = [
+      ...['', 'no JSON', 'null', '[]', '7', '{}'],
+      ...[
+        { v: 2 },
+        { agent: 1 },
+        { runId: 'a/b' },
+        { token: undefined },
+        { shard: 16 },
+        { shard: -1 },
+        { shard: 0.5 },
+        { hop: '0' },
+      ].map((change) => JSON.stringify({ ...message, ...change })),
+    ];
+
+    for (const body of broken)
+      expect(() => parseRunMessage(body), body).toThrow(
+        expect.objectContaining({ code: 'invalid_run_message', retryable: false }),
+      );
+  });
+});
+
+describe("a run's id", () => {
+  test('is decided by agent, schedule and time of the tick, whatever characters they hold', () => {
+    const time = new Date('2027-01-01T00:00:00Z');
+    const later = new Date('2027-01-01T00:01:00Z');
+    const ids = [
+      scheduledRunId('a', 'b', time),
+      scheduledRunId('a', 'b', later),
+      scheduledRunId('a","b', 'c', time),
+      scheduledRunId('a', 'b","c', time),
+      scheduledRunId('ab', '', time),
+    ];
+
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(scheduledRunId('a', 'b', new Date(time))).toBe(ids[0]);
+    expect(ids.every(isRunId)).toBe(true);
+  });
+
+  test('sorts by time', () => {
+    const times = ['2027-01-01T00:00:00.009Z', '2027-01-01T00:00:00.010Z', '2027-10-01T00:00:00Z'];
+
+    const ids = times.map((time, index) => requestedRunId(new Date(time), `${9 - index}`));
+
+    expect([...ids].sort()).toEqual(ids);
+  });
+});
+
+describe('the queue of a process', () => {
+  test('delivers what rejects again after the others, and sets it aside at the receive limit', async () => {
+    const queue = inMemoryRunQueue({ receiveLimit: 3 });
+    await queue.send([0, 1, 2].map((shard) => ({ ...message, shard })));
+
+    const seen: number[] = [];
+    await queue.drain(async ({ shard }) => {
+      seen.push(shard);
+      if (shard === 1) throw new Error('poison');
+    });
+
+    expect(seen).toEqual([0, 1, 2, 1, 1]);
+    expect(queue.deadLetters).toEqual([{ message: { ...message, shard: 1 }, error: new Error('poison') }]);
+  });
+
+  test('delivers several at once, those too that come meanwhile, and tells its host of them', async () => {
+    let told = 0;
+    const queue = inMemoryRunQueue({ onMessage: () => told++ });
+    await queue.send([message]);
+    let [active, most, delivered] = [0, 0, 0];
+
+    await queue.drain(async ({ hop }) => {
+      most = Math.max(most, ++active);
+      if (hop < 2) await queue.send([1, 2, 3].map(() => ({ ...message, hop: hop + 1 })));
+      await new Promise((resolve) => setImmediate(resolve));
+      active--;
+      delivered++;
+    }, 4);
+
+    expect(delivered).toBe(1 + 3 + 9);
+    expect(most).toBe(4);
+    expect(told).toBe(1 + 1 + 3);
+  });
+});

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import { sessionShards } from '../../../lib/defaults.ts';
+import { type RunRequest, startRun } from '../../../lib/runs/start-run.ts';
+import { workShard } from '../../../lib/runs/work-shard.ts';
+import { engineUnderTest } from '../../support/engine-under-test.ts';
+
+const tickAt = (time: string): RunRequest => ({
+  agent: 'support',
+  action: 'digest',
+  tick: { schedule: 'nightly', at: new Date(time) },
+});
+const firstTick = tickAt('2027-01-01T00:00:00Z');
+const secondTick = tickAt('2027-01-01T00:01:00Z');
+
+/** An engine whose `digest` counts its visits to each session. */
+const counting = (options?: Parameters<typeof engineUnderTest>[1]) => {
+  const visits = new Map<string, number>();
+  const digest = async ({ id }: { id: string }) => {
+    visits.set(id, (visits.get(id) ?? 0) + 1);
+    // Long enough for another worker to come to the same session.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const under = engineUnderTest({ actions: { digest } }, options);
+  const counts = () => [...visits.values()];
+  return { ...under, visits, counts };
+};
+
+describe('a tick', () => {
+  test('that is delivered again, during its run or after it, starts nothing', async () => {
+    const { engine, register, work, counts, queue } = counting();
+    await register(10);
+
+    const first = await startRun(engine, firstTick);
+    const during = await startRun(engine, firstTick);
+    expect(queue.waiting).toBe(sessionShards);
+    await work();
+    const after = await startRun(engine, firstTick);
+    await work();
+
+    expect([first, during, after].map(({ status }) => status)).toEqual(['started', 'duplicate', 'duplicate']);
+    expect(new Set([first, during, after].map(({ run }) => run.runId)).size).toBe(1);
+    expect(counts()).toEqual(Array(10).fill(1));
+    expect(await engine.runs.get(first.run)).toMatchObject({
+      ...{ status: 'completed', sessions: 10, ok: 10, failed: 0 },
+      ...{ trigger: 'schedule', schedule: 'nightly' },
+    });
+  });
+
+  test('that is delivered five times at once visits each session once', async () => {
+    const { engine, register, work, counts } = counting();
+    await register(10);
+
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => startRun(engine, firstTick)));
+    await work({}, 5 * sessionShards);
+
+    expect(outcomes.filter(({ status }) => status === 'started')).toHaveLength(1);
+    expect(outcomes.filter(({ status }) => status === 'duplicate')).toHaveLength(4);
+    expect(counts()).toEqual(Array(10).fill(1));
+    const { items } = await engine.runs.list({ agent: 'support', limit: 9 });
+    expect(items).toMatchObject([{ status: 'completed', sessions: 10 }]);
+    expect(await engine.leases.holder('support', 'digest')).toBeUndefined();
+  });
+
+  test('of another time, schedule or agent is another run', async () => {
+    const { engine } = counting();
+    const other = { ...firstTick, tick: { schedule: 'hourly', at: new Date('2027-01-01T00:00:00Z') } };
+
+    const runs = [firstTick, secondTick, other].map((request) =>
+      startRun(engine, { ...request, overlap: 'allow' }),
+    );
+
+    const started = await Promise.all(runs);
+    expect(started.map(({ status }) => status)).toEqual(['started', 'started', 'started']);
+    expect(new Set(started.map(({ run }) => run.runId)).size).toBe(3);
+  });
+
+  test('that comes while the run before is going is skipped and noted, and the next one runs', async () => {
+    const { engine, register, work, counts } = counting();
+    await register(10);
+
+    await startRun(engine, firstTick);
+    const skipped = await startRun(engine, secondTick);
+    const again = await startRun(engine, secondTick);
+    await work();
+    const third = await startRun(engine, tickAt('2027-01-01T00:02:00Z'));
+    await work();
+
+    expect(skipped).toMatchObject({ status: 'skipped', run: { status: 'skipped', pending: [] } });
+    expect(again).toMatchObject({ status: 'duplicate', run: { status: 'skipped' } });
+    expect(third.status).toBe('started');
+    expect(counts()).toEqual(Array(10).fill(2));
+    const { items } = await engine.runs.list({ agent: 'support', action: 'digest', limit: 9 });
+    expect(items.map(({ status }) => status)).toEqual(['completed', 'skipped', 'completed']);
+  });
+
+  test('runs beside the run before where overlap is allowed', async () => {
+    const { engine, register, work, counts } = counting();
+    await register(10);
+
+    await startRun(engine, { ...firstTick, overlap: 'allow' });
+    const second = await startRun(engine, { ...secondTick, overlap: 'allow' });
+    await work({}, 4);
+
+    expect(second.status).toBe('started');
+    expect(counts()).toEqual(Array(10).fill(2));
+    expect(await engine.leases.holder('support', 'digest')).toBeUndefined();
+  });
+
+  test('gets its turn once the lease of a run that died is over, and that run is failed', async () => {
+    const { engine, register, work, counts, clock, queue } = counting({ leaseSecs: 600 });
+    await register(10);
+    const dead = await startRun(engine, firstTick);
+    await queue.drain(async () => {});
+
+    clock.advanceSecs(599);
+    const early = await startRun(engine, secondTick);
+    clock.advanceSecs(1);
+    const late = await startRun(engine, tickAt('2027-01-01T00:02:00Z'));
+    await work();
+
+    expect(early.status).toBe('skipped');
+    expect(late.status).toBe('started');
+    expect(counts()).toEqual(Array(10).fill(1));
+    expect(await engine.runs.get(dead.run)).toMatchObject({
+      ...{ status: 'failed', sessions: 0 },
+      reason: expect.stringContaining('lease'),
+    });
+  });
+
+  test('does not have to wait for a run that ended without giving its lease back', async () => {
+    const { engine, register, work } = counting();
+    await register(3);
+    const { run } = await startRun(engine, firstTick);
+    await work();
+    const until = new Date(engine.clock().getTime() + 9_000_000);
+    await engine.leases.acquire('support', 'digest', { runId: run.runId, until }, engine.clock());
+
+    expect(await startRun(engine, secondTick)).toMatchObject({ status: 'started' });
+  });
+
+  test('a run whose lease another one took over stops, and harms neither', async () => {
+    const { engine, register, clock, queue, work } = counting({ leaseSecs: 600 });
+    await register(40);
+    const old = await startRun(engine, firstTick);
+    const [stale] = await new Promise<Parameters<typeof workShard>[1][]>((resolve) => {
+      const messages: Parameters<typeof workShard>[1][] = [];
+      void queue.drain(async (message) => messages.push(message)).then(() => resolve(messages));
+    });
+    if (stale === undefined) throw new Error('nothing was sent');
+    clock.advanceSecs(601);
+    const young = await startRun(engine, secondTick);
+
+    expect(await workShard(engine, stale)).toMatchObject({ outcome: 'dropped', ended: undefined });
+    await work();
+
+    expect(await engine.runs.get(old.run)).toMatchObject({ status: 'failed', sessions: 0 });
+    expect(await engine.runs.get(young.run)).toMatchObject({ status: 'completed', sessions: 40 });
+  });
+});
+
+describe('a run that is asked for', () => {
+  test('visits every session, or only those that are named and registered', async () => {
+    const { engine, register, work, visits, jobsOf } = counting();
+    await register(20);
+
+    const named = ['s3', 's17', 's3', 'nobody', 's8'];
+    const { run } = await startRun(engine, { agent: 'support', action: 'digest', sessions: named });
+    await work();
+
+    expect([...visits.keys()].sort()).toEqual(['s17', 's3', 's8']);
+    expect(await engine.runs.get(run)).toMatchObject({
+      ...{ status: 'completed', trigger: 'request', sessions: 3 },
+    });
+    expect(await jobsOf(run)).toEqual({ ok: ['s17', 's3', 's8'], failed: [] });
+  });
+
+  test('twice is two runs', async () => {
+    const { engine, register, work, counts } = counting();
+    await register(5);
+
+    for (let index = 0; index < 2; index++) {
+      await startRun(engine, { agent: 'support', action: 'digest' });
+      await work();
+    }
+
+    expect(counts()).toEqual(Array(5).fill(2));
+  });
+
+  test('over no session at all is complete', async () => {
+    const { engine, work } = counting();
+
+    const { run } = await startRun(engine, { agent: 'support', action: 'digest' });
+    await work();
+
+    expect(await engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 0 });
+  });
+
+  test('for an agent or an action that is not defined, or for too many sessions, is refused', async () => {
+    const { engine } = counting();
+    const digest = { agent: 'support', action: 'digest' };
+
+    for (const [request, code] of [
+      [{ ...digest, agent: 'nobody' }, 'unknown_action'],
+      [{ ...digest, action: 'toString' }, 'unknown_action'],
+      [{ ...digest, sessions: [] }, 'invalid_input'],
+      [{ ...digest, sessions: Array(101).fill('s') }, 'invalid_input'],
+      [{ ...digest, sessions: [''] }, 'invalid_input'],
+      [{ ...digest, tick: { schedule: 's', at: new Date('never') } }, 'invalid_input'],
+    ] as const)
+      await expect(startRun(engine, request)).rejects.toMatchObject({ code });
+    expect((await engine.runs.list({ agent: 'support', limit: 1 })).items).toEqual([]);
+  });
+});
