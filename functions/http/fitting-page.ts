@@ -8,25 +8,75 @@ interface Page {
   readonly next?: string | undefined;
 }
 
+interface PageRequest {
+  /** What a cursor of this list is bound to. */
+  readonly list: readonly string[];
+  readonly limit: number;
+  /** Where the page starts. */
+  readonly after: string | undefined;
+}
+
+/** Room for what surrounds the items; a cursor may hold a whole session id. */
+const pageMaxBytes = bodyMaxBytes - 2 * 1024;
+
+/** The first read of a page is small, later ones grow: a thousand large items never meet in memory. */
+const firstRead = 25;
+const readGrowth = 4;
+
 /** A JSON answer, unless it would not fit into Lambda's 6 MB. */
 export function fittingJson(status: number, value: unknown): HttpResponse | undefined {
   const text = JSON.stringify(value);
   // As a string inside the JSON of Lambda's answer, quotes and backslashes take two bytes.
-  const fits = text.length * 4 <= bodyMaxBytes || Buffer.byteLength(JSON.stringify(text)) <= bodyMaxBytes;
+  const fits = text.length * 4 <= bodyMaxBytes || travelBytes(text) <= bodyMaxBytes;
   return fits ? json(status, value) : undefined;
 }
 
-/** A page as `{items, cursor?}`; where it does not fit into an answer, a shorter one, whose cursor goes on after it. */
+/**
+ * A page as `{items, cursor?}`, read piece by piece; where the limit does not fit into an answer, it ends earlier and
+ * its cursor goes on from there.
+ *
+ * @throws TooLargeError where already the first item fits into no answer
+ */
 export async function pageAnswer(
-  list: readonly string[],
-  limit: number,
-  fetch: (limit: number) => Promise<Page>,
+  { list, limit, after: start }: PageRequest,
+  fetch: (limit: number, after: string | undefined) => Promise<Page>,
 ): Promise<HttpResponse> {
-  for (let size = limit; ; size = Math.ceil(size / 2)) {
-    const { items, next } = await fetch(size);
-    const cursor = next === undefined ? undefined : encodeCursor(list, next);
-    const answer = fittingJson(200, { items, cursor });
-    if (answer !== undefined) return answer;
-    if (size === 1) throw new TooLargeError(undefined, bodyMaxBytes);
+  const items: unknown[] = [];
+  let bytes = 0;
+  let after = start;
+  let read = firstRead;
+  let isFull = false;
+  for (;;) {
+    const page = await fetch(Math.min(read, limit - items.length), after);
+    const size = page.items.reduce((sum: number, item) => sum + travelBytes(JSON.stringify(item)), 0);
+    if (bytes + size <= pageMaxBytes) {
+      items.push(...page.items);
+      bytes += size;
+      after = page.next;
+      if (after === undefined || items.length === limit || isFull) break;
+      read *= readGrowth;
+    } else if (page.items.length > 1) {
+      read = Math.floor(page.items.length / 2);
+      isFull = true;
+    } else if (items.length > 0) {
+      break;
+    } else {
+      throw new TooLargeError(size, pageMaxBytes);
+    }
   }
+  return json(200, { items, cursor: after === undefined ? undefined : encodeCursor(list, after) });
+}
+
+/** Whether a page could show the item: what no reader could be sent must not be stored over HTTP. */
+export function assertListable(item: unknown): void {
+  const size = travelBytes(JSON.stringify(item));
+  if (size > pageMaxBytes - filledInBytes) throw new TooLargeError(size, pageMaxBytes - filledInBytes);
+}
+
+/** What the library adds to a message that was sent without it: id, timestamp, source, metadata. */
+const filledInBytes = 1024;
+
+/** What the text takes inside the JSON of Lambda's answer. */
+function travelBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
 }

@@ -1,7 +1,7 @@
 import { agentRuntime, registeredSession } from './agent-runtime.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
-import { timestampOf } from './query-timestamp.ts';
+import { momentOf } from './query-timestamp.ts';
 import { json } from './response.ts';
 
 /** `DELETE /v1/agents/{agent}/sessions/{session}/messages` */
@@ -14,9 +14,10 @@ const deleteMessages: Handle = async (request, services) => {
       'from and to are both needed: the first and the last moment, inclusive',
     );
   }
+  const range = { from: momentOf(from, 'from'), to: momentOf(to, 'to') };
   const { id } = await registeredSession(runtime, request);
 
-  const deleted = await runtime.memory(id).forgetSessionRange(timestampOf(from), timestampOf(to));
+  const deleted = await runtime.memory(id).forgetSessionRange(range.from, range.to);
 
   return json(200, { deleted });
 };

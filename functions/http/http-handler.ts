@@ -16,7 +16,7 @@ let logger: Logger | undefined;
 
 /**
  * Makes a Lambda handler of a use case: every error becomes a problem answer, every request one log line that names
- * agent, key hash and request id, and never what a state holds.
+ * agent, hash of key or session, and request id, and never what a state holds.
  */
 export function httpHandler(handle: Handle): HttpHandler {
   return async (event, context) => {
@@ -39,6 +39,7 @@ export function httpHandler(handle: Handle): HttpHandler {
       method: request.method,
       agent: request.parameters.agent,
       keyHash: hashOf(request.parameters.key),
+      sessionHash: hashOf(request.parameters.session),
       status: response.status,
       ms: Math.round(performance.now() - startedAt),
       ...failure,

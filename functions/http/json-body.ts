@@ -8,6 +8,24 @@ export async function jsonBody(request: HttpRequest): Promise<unknown> {
   const { format, value } = await readContent(request);
   if (format !== 'json')
     throw new HttpError('unsupported_media_type', 'this resource takes application/json');
+  assertExact(value);
+  return value;
+}
+
+/** Refuses what this service could not write as JSON again: it would be stored as something else, or not be readable. */
+function assertExact(value: unknown): void {
+  try {
+    JSON.stringify(value, refuseInfinite);
+  } catch (error) {
+    if (error instanceof RangeError) throw new HttpError('invalid_json', 'the body is nested too deep');
+    throw error;
+  }
+}
+
+/** `JSON.parse` makes infinity of `1e400`, and `JSON.stringify` makes `null` of that. */
+function refuseInfinite(name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new HttpError('invalid_json', `the body holds a number that is out of range, at '${name}'`);
   return value;
 }
 

@@ -8,10 +8,11 @@ const getCapsules: Handle = async (request, services) => {
   const runtime = agentRuntime(request, services);
   const { id } = await registeredSession(runtime, request);
   const list = ['capsules', runtime.agent, id];
-  const after = decodeCursor(list, request);
   const memory = runtime.memory(id);
 
-  return pageAnswer(list, pageLimit(request), (limit) => memory.listCapsules({ limit, after }));
+  return pageAnswer({ list, limit: pageLimit(request), after: decodeCursor(list, request) }, (limit, after) =>
+    memory.listCapsules({ limit, after }),
+  );
 };
 
 export const handler = httpHandler(getCapsules);

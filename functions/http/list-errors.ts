@@ -7,13 +7,15 @@ import { decodeCursor, pageLimit } from './paging.ts';
 const listErrors: Handle = async (request, services) => {
   const runtime = agentRuntime(request, services);
   const list = ['errors', runtime.agent];
-  const after = decodeCursor(list, request);
 
-  return pageAnswer(list, pageLimit(request), async (limit) => {
-    const { items, next } = await runtime.listErrors({ limit, after });
-    // Stacks are for the log's own readers: they name files of the deployment.
-    return { items: items.map(({ stack: _stack, ...entry }) => entry), next };
-  });
+  return pageAnswer(
+    { list, limit: pageLimit(request), after: decodeCursor(list, request) },
+    async (limit, after) => {
+      const { items, next } = await runtime.listErrors({ limit, after });
+      // Stacks are for the log's own readers: they name files of the deployment.
+      return { items: items.map(({ stack: _stack, ...entry }) => entry), next };
+    },
+  );
 };
 
 export const handler = httpHandler(listErrors);

@@ -7,9 +7,10 @@ import { decodeCursor, pageLimit } from './paging.ts';
 const listSessions: Handle = async (request, services) => {
   const runtime = agentRuntime(request, services);
   const list = ['sessions', runtime.agent];
-  const after = decodeCursor(list, request);
 
-  return pageAnswer(list, pageLimit(request), (limit) => runtime.listSessionPage({ limit, after }));
+  return pageAnswer({ list, limit: pageLimit(request), after: decodeCursor(list, request) }, (limit, after) =>
+    runtime.listSessionPage({ limit, after }),
+  );
 };
 
 export const handler = httpHandler(listSessions);

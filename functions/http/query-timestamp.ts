@@ -1,6 +1,10 @@
-import type { Timestamp } from '../../lib/memory/timestamp.ts';
+import { parseTimestamp } from '../../lib/memory/timestamp.ts';
 
-/** Digits alone are epoch milliseconds; whatever else it is, the library reads as ISO 8601 or refuses. */
-export function timestampOf(text: string): Timestamp {
-  return /^\d+$/.test(text) ? Number(text) : text;
+/**
+ * Epoch milliseconds of a query parameter: digits alone are that already (with a minus, before 1970), all else ISO 8601.
+ *
+ * @throws InvalidInputError naming the parameter
+ */
+export function momentOf(text: string, parameter: string): number {
+  return parseTimestamp(/^-?\d+$/.test(text) ? Number(text) : text, parameter);
 }

@@ -4,7 +4,7 @@ import { pageAnswer } from './fitting-page.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
 import { decodeCursor, pageLimit } from './paging.ts';
-import { timestampOf } from './query-timestamp.ts';
+import { momentOf } from './query-timestamp.ts';
 import type { HttpRequest } from './request.ts';
 
 /** `GET /v1/agents/{agent}/sessions/{session}/messages` */
@@ -14,10 +14,11 @@ const getMessages: Handle = async (request, services) => {
   const query = recentQuery(request);
   const { since = '', until = '', hours = '', order = '' } = request.query;
   const list = ['messages', runtime.agent, id, since, until, hours, order];
-  const after = decodeCursor(list, request);
   const memory = runtime.memory(id);
 
-  return pageAnswer(list, pageLimit(request), (limit) => memory.recent({ ...query, limit, after }));
+  return pageAnswer({ list, limit: pageLimit(request), after: decodeCursor(list, request) }, (limit, after) =>
+    memory.recent({ ...query, limit, after }),
+  );
 };
 
 export const handler = httpHandler(getMessages);
@@ -31,8 +32,8 @@ function recentQuery({ query }: HttpRequest): RecentQuery {
     throw new HttpError('invalid_request', 'hours must be a number above 0');
   }
   return {
-    since: since === undefined ? undefined : timestampOf(since),
-    until: until === undefined ? undefined : timestampOf(until),
+    since: since === undefined ? undefined : momentOf(since, 'since'),
+    until: until === undefined ? undefined : momentOf(until, 'until'),
     hours: hours === undefined ? undefined : Number(hours),
     order,
   };

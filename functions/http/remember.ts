@@ -1,6 +1,6 @@
 import type { NewMessage } from '../../lib/memory/message.ts';
 import { agentRuntime } from './agent-runtime.ts';
-import { fittingJson } from './fitting-page.ts';
+import { assertListable, fittingJson } from './fitting-page.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
 import { jsonBody, objectOf } from './json-body.ts';
@@ -14,6 +14,8 @@ const postMessages: Handle = async (request, services) => {
   const body = await jsonBody(request);
   const messages = (Array.isArray(body) ? body : [body]).map((message) => objectOf(message, fields));
   if (messages.length === 0) throw new HttpError('invalid_request', 'the array holds no message');
+
+  for (const message of messages) assertListable(message);
 
   // Their types are the library's to check: it names the field of the message.
   const items = await memory.remember(messages as unknown as NewMessage[]);

@@ -60,14 +60,14 @@ const error = object({ id: text, where: text, msg: text, ts: time, sessionId: te
   'msg',
   'ts',
 ]);
-const ofSessions: readonly ErrorCode[] = ['invalid_request', 'invalid_input', ...stored];
+const ofSessions: readonly ErrorCode[] = ['invalid_request', 'invalid_input', 'corrupt', ...stored];
 const ofBodies: readonly ErrorCode[] = [
   'invalid_json',
   'too_large',
   'unsupported_media_type',
   'unsupported_encoding',
 ];
-const ofMemory: readonly ErrorCode[] = ['session_not_found', 'corrupt', ...ofSessions];
+const ofMemory: readonly ErrorCode[] = ['session_not_found', ...ofSessions];
 const ofPages: readonly ErrorCode[] = ['invalid_cursor', 'too_large'];
 const moment = (name: string, what: string, required = false) =>
   parameter(name, 'query', { type: 'string' }, `${what}, inclusive: ${timestamp}`, required);
@@ -163,6 +163,6 @@ export const sessionOperations = {
     summary: 'Read the error log, newest first',
     parameters: [agent, ...paging],
     responses: page(error),
-    errors: [...ofPages, 'corrupt', ...ofSessions],
+    errors: [...ofPages, ...ofSessions],
   },
 } as const satisfies Partial<Record<Operation, OperationDescription>>;
