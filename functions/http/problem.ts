@@ -80,9 +80,14 @@ export function loggable(error: unknown): Record<string, unknown> {
   for (let link = error; link instanceof Error && chain.length < 5; link = link.cause) {
     // A minifier renames our classes; their codes stay.
     const name = link instanceof DormouseError ? link.code : link.name;
-    chain.push({ name, message: link.message, at: framesOf(link) });
+    chain.push({ name, message: namesIds(link) ? undefined : link.message, at: framesOf(link) });
   }
   return { code, error: chain };
+}
+
+/** Ids of sessions and messages may name people, as keys do: callers are told them, the log is not. */
+function namesIds(error: Error): boolean {
+  return error instanceof DormouseError && (error.code === 'session_not_found' || 'ids' in error);
 }
 
 function framesOf(error: unknown): string[] {

@@ -8,16 +8,14 @@ import { handler as remember } from '../../functions/http/remember.ts';
 import { useServices } from '../../functions/services.ts';
 import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { httpEvent } from '../support/http-event.ts';
 
 describe('bodies and parameters of messages', () => {
   let lines: string[];
 
   beforeEach(async () => {
-    lines = [];
-    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-      vi.spyOn(console, method).mockImplementation((line) => void lines.push(String(line)));
-    }
+    lines = capturedLog();
     useServices({
       ...{ agents: new Map(), strictAgents: false, tenantClaim: undefined },
       store: memoryStore(),
@@ -88,10 +86,16 @@ describe('bodies and parameters of messages', () => {
     expect((await ask(forgetMessages, 'DELETE', { query: { from: '-5', to: '-5' } })).body.deleted).toBe(1);
   });
 
-  test('the log has enough of a hash to follow a session, not its id', async () => {
-    await ask(recent, 'GET');
+  test('the log has enough of a hash to follow a session, and no id of a session or message', async () => {
+    const named = { pathParameters: { agent: 'planner', session: 'nowhere-of-bob' } };
+    await ask(remember, 'POST', { body: messageOf('1').replace('m1', 'message-of-ann') });
+    await ask(remember, 'POST', { body: messageOf('2').replace('m1', 'message-of-ann') });
+    expect((await recent({ ...httpEvent(), ...named })).statusCode).toBe(404);
 
-    expect(lines.at(-1)).toContain('"sessionHash":"');
-    expect(lines.join()).not.toContain('chat-of-ann');
+    const log = lines.join();
+    expect(log).toMatch(/"sessionHash":"[0-9a-f]{16}"/);
+    expect(log).toContain('id_conflict');
+    expect(log).toContain('session_not_found');
+    for (const id of ['chat-of-ann', 'message-of-ann', 'nowhere-of-bob']) expect(log).not.toContain(id);
   });
 });
