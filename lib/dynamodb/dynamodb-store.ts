@@ -9,7 +9,7 @@ import { getSnapshot, headSnapshot } from './snapshot-get.ts';
 import { listSnapshots } from './snapshot-list.ts';
 import { putSnapshot } from './snapshot-put.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
-import { translateError } from './translate-error.ts';
+import { translated } from './translated.ts';
 
 export interface DynamoDbStoreOptions extends StoreOptions {
   readonly tableName: string;
@@ -38,18 +38,10 @@ export function dynamoDbStore(options: DynamoDbStoreOptions): SnapshotCatalog {
     chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,
   };
   return {
-    get: (key) => translated(getSnapshot(table, key)),
-    head: (key) => translated(headSnapshot(table, key)),
-    put: (key, dump, putOptions = {}) => translated(putSnapshot(table, key, dump, putOptions)),
-    delete: (key, preconditions = {}) => translated(forgetSnapshot(table, key, preconditions)),
-    list: (query) => translated(listSnapshots(table, query)),
+    get: (key) => translated(() => getSnapshot(table, key)),
+    head: (key) => translated(() => headSnapshot(table, key)),
+    put: (key, dump, putOptions = {}) => translated(() => putSnapshot(table, key, dump, putOptions)),
+    delete: (key, preconditions = {}) => translated(() => forgetSnapshot(table, key, preconditions)),
+    list: (query) => translated(() => listSnapshots(table, query)),
   };
-}
-
-async function translated<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw translateError(error);
-  }
 }

@@ -26,17 +26,10 @@ export interface MessagePage {
   readonly next?: string | undefined;
 }
 
-export interface NewCapsule {
+export interface NewCapsule extends Omit<Capsule, 'id' | 'createdAt' | 'metadata'> {
   /** Names the capsule; without it, one is made. A capsule never changes: the same id with other content is refused. */
   readonly id?: string | undefined;
-  readonly summary: unknown;
-  readonly from: string;
-  readonly to: string;
-  readonly messageCount: number;
-  readonly messageIds: readonly string[];
-  readonly sourceIds: readonly string[];
-  readonly previousId: string | null;
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Capsule['metadata'] | undefined;
 }
 
 export interface CapsulePage {
