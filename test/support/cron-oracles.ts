@@ -21,19 +21,16 @@ export function awsOracle(expression: string): CronOracle {
   for (const values of [parsed.minutes, parsed.hours, parsed.daysOfMonth, parsed.months] as unknown[][]) {
     if (typeof values[0] === 'number') values.sort((a, b) => Number(a) - Number(b));
   }
-  const dates: readonly unknown[] = parsed.daysOfMonth;
-  const months: readonly unknown[] = parsed.months;
+  const monthOf = (time: Date) => Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), 1);
 
-  // It takes a date that the month does not have (30 February) for one of the next month.
-  const overflows = (time: Date) =>
-    typeof dates[0] === 'number' &&
-    !(dates.includes(time.getUTCDate()) && months.includes(time.getUTCMonth() + 1));
-
+  // It takes a date that the month does not have (31 February) for one of the next month (2 March), and so may pass
+  // over an earlier one there: only an answer in the month that was asked for is sure.
   function next(after: number): number | undefined {
-    let found = awsCron.next(parsed, new Date(after));
-    while (found !== null && overflows(found)) {
-      const monthStart = Date.UTC(found.getUTCFullYear(), found.getUTCMonth(), 1);
-      found = awsCron.next(parsed, new Date(monthStart - 1));
+    let asked = new Date(after);
+    let found = awsCron.next(parsed, asked);
+    while (found !== null && monthOf(found) !== monthOf(asked)) {
+      asked = new Date(monthOf(found));
+      found = awsCron.next(parsed, new Date(asked.getTime() - 1));
     }
     return found?.getTime();
   }

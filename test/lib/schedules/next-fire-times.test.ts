@@ -80,6 +80,7 @@ describe('the next fire times of what only AWS can say', () => {
     'cron(0 9 ? * 1L *)',
     'cron(0 9 ? * 2#1 *)',
     'cron(0 9 ? 1,6 7#4 2027-2030)',
+    'cron(0 0/1 31,1,2 * ? *)',
   ])('%s is read as aws-cron-parser does', (expression) => {
     isSame(expression, awsOracle(expression), expression.includes('2030') ? 8 : 60);
   });
