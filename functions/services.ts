@@ -6,6 +6,10 @@ import { dynamoDbStore } from '../lib/dynamodb/dynamodb-store.ts';
 import { snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
 import type { SnapshotCatalog } from '../lib/persistence/snapshot-store.ts';
+import type { Overlap } from '../lib/runs/run.ts';
+import type { RunLeases } from '../lib/runs/run-leases.ts';
+import type { RunQueue } from '../lib/runs/run-queue.ts';
+import type { RunStore } from '../lib/runs/run-store.ts';
 import type { RuntimeStores } from '../lib/sessions/create-runtime.ts';
 
 /** Everything a handler works with. Made once per process, on the first call; importing this file does nothing. */
@@ -16,6 +20,16 @@ export interface Services {
   readonly store: SnapshotCatalog;
   /** Set by a host that brings its own; the functions make theirs in runtime-stores.ts, which the hot path does not load. */
   readonly stores?: RuntimeStores | undefined;
+  /** Likewise; the functions' own are in lifecycle-engine.ts. */
+  readonly lifecycle?: LifecycleStores | undefined;
+  /** What happens to a run while another one of its action is still going: `skip` unless given. */
+  readonly overlap?: Overlap | undefined;
+}
+
+export interface LifecycleStores {
+  readonly runs: RunStore;
+  readonly leases: RunLeases;
+  readonly queue: RunQueue;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -26,6 +40,7 @@ function createServices(env: Env, definitions: readonly AgentDefinition[]): Serv
     agents: indexAgents(definitions),
     strictAgents: env[environment.strictAgents] === 'true',
     tenantClaim: env[environment.tenantClaim] || undefined,
+    overlap: env[environment.overlap] === 'allow' ? 'allow' : 'skip',
     // On first use: a function without access to the table has no name of it, and needs none.
     get store() {
       store ??= dynamoDbStore({ client: dynamoDb(), tableName: tableNameOf(snapshotsTable, env) });

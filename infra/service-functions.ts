@@ -1,4 +1,10 @@
-import { errorsTable, sessionsTable, snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
+import {
+  errorsTable,
+  runsTable,
+  sessionsTable,
+  snapshotsTable,
+  type TableDescriptor,
+} from '../lib/dynamodb/tables.ts';
 import type { Operation } from '../lib/http/routes.ts';
 
 /** Every DynamoDB operation that the code uses. */
@@ -108,6 +114,28 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     entry: 'functions/http/list-errors.ts',
     access: [{ table: errorsTable, operations: ['Query'] }],
   },
+  'start-run': {
+    id: 'StartRun',
+    entry: 'functions/http/start-run.ts',
+    access: [{ table: runsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
+  },
+  'list-runs': {
+    id: 'ListRuns',
+    entry: 'functions/http/list-runs.ts',
+    // The totals of a run that is going on are those of its shards' pages.
+    access: [{ table: runsTable, operations: ['Query'], indexOperations: ['Query'] }],
+  },
+  'get-run': {
+    id: 'GetRun',
+    entry: 'functions/http/get-run.ts',
+    access: [{ table: runsTable, operations: ['GetItem', 'Query'] }],
+  },
+  'list-jobs': {
+    id: 'ListJobs',
+    entry: 'functions/http/list-jobs.ts',
+    access: [{ table: runsTable, operations: ['GetItem', 'Query'] }],
+  },
+  'list-schedules': { id: 'ListSchedules', entry: 'functions/http/list-schedules.ts', access: [] },
   fallback: { id: 'Fallback', entry: 'functions/http/fallback.ts', access: [] },
 };
 

@@ -108,6 +108,9 @@ export const runRetentionSecs = 90 * 24 * 60 * 60;
  */
 export const runLeaseSecs = 2 * 60 * 60;
 
+/** After so many deliveries that failed, the message of a shard is set aside and the shard given up. */
+export const runReceiveLimit = 5;
+
 /** What a worker keeps of its time for committing a page and handing the rest on. */
 export const handOverReserveMs = 5_000;
 

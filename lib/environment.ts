@@ -1,7 +1,11 @@
-/** Environment variables that carry settings into the functions; tables' are in lib/dynamodb/tables.ts. */
+/** Environment variables that carry settings, and the queue, into the functions; tables' are in lib/dynamodb/tables.ts. */
 export const environment = {
   /** `true`: only agents defined in the agents module exist. */
   strictAgents: 'DORMOUSE_STRICT_AGENTS',
   /** The JWT claim that names a caller's tenant; set only with `auth: jwt`. */
   tenantClaim: 'DORMOUSE_TENANT_CLAIM',
+  /** `skip` or `allow`: what happens to a run while another one of its action is still going. */
+  overlap: 'DORMOUSE_OVERLAP',
+  /** The URL of the queue between dispatcher and workers. */
+  runQueueUrl: 'DORMOUSE_RUN_QUEUE_URL',
 } as const;

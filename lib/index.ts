@@ -75,7 +75,7 @@ export {
 export { inMemoryRuns } from './runs/in-memory-runs.ts';
 export { resumeRuns } from './runs/resume-runs.ts';
 export type * from './runs/run.ts';
-export { type RunEngine, type RunEngineOptions, runEngine } from './runs/run-engine.ts';
+export { type AgentLookup, type RunEngine, type RunEngineOptions, runEngine } from './runs/run-engine.ts';
 export * from './runs/run-error.ts';
 export type { RunLease, RunLeases } from './runs/run-leases.ts';
 export { parseRunMessage, type RunMessage } from './runs/run-message.ts';

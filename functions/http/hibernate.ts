@@ -1,6 +1,7 @@
 import { ttlMaxSecs } from '../../lib/defaults.ts';
 import { hibernateSent } from '../../lib/persistence/hibernate.ts';
 import type { Dump } from '../../lib/persistence/snapshot-store.ts';
+import { noteHibernate, publishMetrics } from '../metrics.ts';
 import { preconditions } from './conditional.ts';
 import { type Content, readContent } from './content.ts';
 import { HttpError } from './http-error.ts';
@@ -26,6 +27,8 @@ const putInstance: Handle = async (request, services) => {
 
   if (result.status === 'error') throw result.error;
   const { etag, version, bytes, storedBytes, updatedAt, expiresAt } = result;
+  noteHibernate(bytes);
+  publishMetrics();
   const body = { agent: name, key, version, bytes, storedBytes, updatedAt, expiresAt };
   return json(result.created ? 201 : 200, body, { etag: quoteEtag(etag) });
 };

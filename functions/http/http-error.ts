@@ -6,6 +6,7 @@ import type {
   SessionNotFoundError,
 } from '../../lib/memory/memory-error.ts';
 import type { PersistenceErrorCode } from '../../lib/persistence/persistence-error.ts';
+import type { RunNotFoundError, UnknownActionError } from '../../lib/runs/run-error.ts';
 
 type RequestErrorCode =
   | 'invalid_request'
@@ -26,8 +27,10 @@ type MemoryErrorCode =
   | IdConflictError['code']
   | SessionNotFoundError['code'];
 
+type RunErrorCode = UnknownActionError['code'] | RunNotFoundError['code'];
+
 /** Stable: callers branch on it. Listed in the OpenAPI document. */
-export type ErrorCode = PersistenceErrorCode | MemoryErrorCode | RequestErrorCode;
+export type ErrorCode = PersistenceErrorCode | MemoryErrorCode | RunErrorCode | RequestErrorCode;
 
 /** One line each: the status that a code is answered with, and what it means whatever the request. */
 export const problems = {
@@ -37,10 +40,12 @@ export const problems = {
   invalid_key: { status: 400, title: 'The agent name or key is not valid' },
   invalid_option: { status: 400, title: 'A parameter is out of its range' },
   invalid_input: { status: 400, title: 'A field is not what it must be' },
+  unknown_action: { status: 400, title: 'The agent has no such action' },
   forbidden_by_policy: { status: 403, title: 'The retention policy does not allow it' },
   forbidden: { status: 403, title: 'The caller may not do this' },
   not_found: { status: 404, title: 'Not found' },
   session_not_found: { status: 404, title: 'The session is not registered' },
+  run_not_found: { status: 404, title: 'There is no such run' },
   unknown_agent: { status: 404, title: 'No such agent is defined' },
   method_not_allowed: { status: 405, title: 'The resource does not have this method' },
   id_conflict: { status: 409, title: 'Another content is stored under this id' },

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { loggable } from '../loggable.ts';
 import { type Services, services } from '../services.ts';
-import { loggable, problemResponse } from './problem.ts';
+import { problemResponse } from './problem.ts';
 import { type HttpRequest, toRequest } from './request.ts';
 import { type HttpResponse, toResult } from './response.ts';
 

@@ -1,14 +1,17 @@
+import { rememberTenant } from '../tenants.ts';
 import { agentRuntime } from './agent-runtime.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
 import { jsonBody, objectOf } from './json-body.ts';
 import { json } from './response.ts';
-import { sessionId } from './target.ts';
+import { agentTarget, sessionId } from './target.ts';
 
 /** `PUT /v1/agents/{agent}/sessions/{session}` */
 const putSession: Handle = async (request, services) => {
+  const { name, tenant } = agentTarget(request, services);
   const runtime = agentRuntime(request, services);
   const { meta = {} } = objectOf((await jsonBody(request)) ?? {}, ['meta']);
 
+  if (tenant !== undefined) await rememberTenant(name, tenant, services);
   const { session, created } = await runtime.registerSession(
     sessionId(request),
     meta as Record<string, unknown>,

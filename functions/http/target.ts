@@ -4,8 +4,8 @@ import { keyMaxBytes } from '../../lib/defaults.ts';
 import type { PersistenceConfig } from '../../lib/persistence/persistence-config.ts';
 import { InvalidKeyError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
-import { storeKeyScope } from '../../lib/persistence/store-key.ts';
 import type { Services } from '../services.ts';
+import { scopeOf } from '../tenancy.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
 
@@ -14,6 +14,8 @@ export interface AgentTarget {
   readonly name: string;
   /** Unset for an agent that is not in the agents module: it has no callbacks. */
   readonly definition: AgentDefinition | undefined;
+  /** Unset where there are no tenants. */
+  readonly tenant: string | undefined;
   readonly scope: string;
   readonly persistence: PersistenceConfig<SnapshotCatalog>;
 }
@@ -28,10 +30,11 @@ export function agentTarget(request: HttpRequest, services: Services): AgentTarg
   if (strictAgents && definition === undefined) {
     throw new HttpError('unknown_agent', `no agent is named '${name}'`);
   }
-  const scope = storeKeyScope(...tenantOf(request, tenantClaim), name);
+  const tenant = tenantOf(request, tenantClaim);
+  const scope = scopeOf(tenant, name);
   const keyFn = (_agent: string, key: string) => `${scope}/${key}`;
   return {
-    ...{ name, definition, scope },
+    ...{ name, definition, tenant, scope },
     // Not every function that asks for an agent may use its snapshots.
     get persistence() {
       return { store: services.store, keyFn };
@@ -40,13 +43,13 @@ export function agentTarget(request: HttpRequest, services: Services): AgentTarg
 }
 
 /** With a tenant claim every caller lives in a space of its own: no agent or key reaches another tenant's. */
-function tenantOf({ claims }: HttpRequest, tenantClaim: string | undefined): string[] {
-  if (tenantClaim === undefined) return [];
+function tenantOf({ claims }: HttpRequest, tenantClaim: string | undefined): string | undefined {
+  if (tenantClaim === undefined) return undefined;
   const tenant = claims[tenantClaim];
   if (typeof tenant !== 'string' || tenant === '' || Buffer.byteLength(tenant) > keyMaxBytes) {
     throw new HttpError('forbidden', `the token has no usable claim '${tenantClaim}'`);
   }
-  return [tenant];
+  return tenant;
 }
 
 const unsafe = /[\p{Cc}%?#\\]/u;

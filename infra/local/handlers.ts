@@ -4,6 +4,7 @@ import { handler as exportMemory } from '../../functions/http/export-memory.ts';
 import { handler as fallback } from '../../functions/http/fallback.ts';
 import { handler as forget } from '../../functions/http/forget.ts';
 import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
+import { handler as getRun } from '../../functions/http/get-run.ts';
 import { handler as getSession } from '../../functions/http/get-session.ts';
 import { handler as hibernate } from '../../functions/http/hibernate.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
@@ -11,10 +12,14 @@ import { handler as listAgents } from '../../functions/http/list-agents.ts';
 import { handler as listCapsules } from '../../functions/http/list-capsules.ts';
 import { handler as listErrors } from '../../functions/http/list-errors.ts';
 import { handler as listInstances } from '../../functions/http/list-instances.ts';
+import { handler as listJobs } from '../../functions/http/list-jobs.ts';
+import { handler as listRuns } from '../../functions/http/list-runs.ts';
+import { handler as listSchedules } from '../../functions/http/list-schedules.ts';
 import { handler as listSessions } from '../../functions/http/list-sessions.ts';
 import { handler as recent } from '../../functions/http/recent.ts';
 import { handler as registerSession } from '../../functions/http/register-session.ts';
 import { handler as remember } from '../../functions/http/remember.ts';
+import { handler as startRun } from '../../functions/http/start-run.ts';
 import { handler as thaw } from '../../functions/http/thaw.ts';
 import { matchPath, type Operation } from '../../lib/http/routes.ts';
 
@@ -35,6 +40,11 @@ const handlers: Readonly<Record<Operation, HttpHandler>> = {
   'list-capsules': listCapsules,
   'export-memory': exportMemory,
   'list-errors': listErrors,
+  'start-run': startRun,
+  'list-runs': listRuns,
+  'get-run': getRun,
+  'list-jobs': listJobs,
+  'list-schedules': listSchedules,
 };
 
 export interface RouteMatch {

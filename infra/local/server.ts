@@ -103,6 +103,7 @@ function createLocalServices(
 /** The handlers' own log lines only where something is wrong: one line per request says the rest. */
 function logAs(quiet: boolean): void {
   process.env.POWERTOOLS_LOG_LEVEL ??= quiet ? 'SILENT' : 'ERROR';
+  process.env.POWERTOOLS_METRICS_DISABLED ??= 'true';
 }
 
 function logWhenAnswered({ method, url }: IncomingMessage, response: ServerResponse): void {

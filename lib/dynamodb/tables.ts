@@ -49,4 +49,4 @@ export const runsTable: TableDescriptor = {
 };
 
 /** What is deployed. */
-export const tables: readonly TableDescriptor[] = [snapshotsTable, sessionsTable, errorsTable];
+export const tables: readonly TableDescriptor[] = [snapshotsTable, sessionsTable, errorsTable, runsTable];

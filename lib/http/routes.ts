@@ -21,11 +21,17 @@ export type Operation =
   | 'forget-messages'
   | 'list-capsules'
   | 'export-memory'
-  | 'list-errors';
+  | 'list-errors'
+  | 'start-run'
+  | 'list-runs'
+  | 'get-run'
+  | 'list-jobs'
+  | 'list-schedules';
 
 const agent = '/v1/agents/{agent}';
 const instance = `${agent}/instances/{key+}`;
 const session = `${agent}/sessions/{session}`;
+const run = `${agent}/runs/{run}`;
 
 export const routes: readonly Route[] = [
   { operation: 'hibernate', method: 'PUT', path: instance },
@@ -45,6 +51,11 @@ export const routes: readonly Route[] = [
   { operation: 'list-capsules', method: 'GET', path: `${session}/capsules` },
   { operation: 'export-memory', method: 'GET', path: `${session}/export` },
   { operation: 'list-errors', method: 'GET', path: `${agent}/errors` },
+  { operation: 'start-run', method: 'POST', path: `${agent}/runs` },
+  { operation: 'list-runs', method: 'GET', path: `${agent}/runs` },
+  { operation: 'get-run', method: 'GET', path: run },
+  { operation: 'list-jobs', method: 'GET', path: `${run}/jobs` },
+  { operation: 'list-schedules', method: 'GET', path: '/v1/schedules' },
 ];
 
 /**

@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import { runReceiveLimit } from '../defaults.ts';
 import { parseRunMessage, type RunMessage } from './run-message.ts';
 import type { RunQueue } from './run-queue.ts';
 
@@ -34,7 +35,7 @@ export interface InMemoryRunQueue extends RunQueue {
  * await queue.drain((message) => workShard(engine, message));
  */
 export function inMemoryRunQueue(options: InMemoryRunQueueOptions = {}): InMemoryRunQueue {
-  const { receiveLimit = 5, onMessage } = options;
+  const { receiveLimit = runReceiveLimit, onMessage } = options;
   const waiting: { body: string; received: number }[] = [];
   const deadLetters: DeadLetter[] = [];
 

@@ -6,18 +6,25 @@ import { jobPageSize, runLeaseSecs, storageAttempts, storageRetryBaseMs } from '
 import type { JobLogger } from '../lifecycle/session-job.ts';
 import type { RuntimeStores } from '../sessions/create-runtime.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
+import type { Run } from './run.ts';
 import type { RunLeases } from './run-leases.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { RunStore } from './run-store.ts';
 
+/** The defined agents, by name: a map, or what finds them otherwise. */
+export interface AgentLookup {
+  get(name: string): AgentDefinition | undefined;
+}
+
 export interface RunEngineOptions {
-  /** The defined agents, by name. */
-  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  readonly agents: AgentLookup;
   readonly stores: RuntimeStores;
   readonly runs: RunStore;
   readonly leases: RunLeases;
   readonly queue: RunQueue;
   readonly logger?: JobLogger | undefined;
+  /** Told of each run that ends, by whoever ended it: completed, failed or skipped. */
+  readonly onEnd?: ((run: Run) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly newId?: (() => string) | undefined;
   /** Jobs in a page: 100 unless given. */
@@ -32,12 +39,13 @@ export interface RunEngineOptions {
 
 /** What dispatchers and workers work with. Made by `runEngine`. */
 export interface RunEngine {
-  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  readonly agents: AgentLookup;
   readonly stores: RuntimeStores;
   readonly runs: RunStore;
   readonly leases: RunLeases;
   readonly queue: RunQueue;
   readonly logger: JobLogger;
+  readonly onEnd: (run: Run) => void;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly pageSize: number;
@@ -61,7 +69,7 @@ const silent: JobLogger = { info() {}, warn() {}, error() {} };
  */
 export function runEngine(options: RunEngineOptions): RunEngine {
   const { agents, stores, runs, leases, queue } = options;
-  const { clock = systemClock, newId = randomUUID, logger = silent } = options;
+  const { clock = systemClock, newId = randomUUID, logger = silent, onEnd = () => {} } = options;
   const { pageSize = jobPageSize, leaseSecs = runLeaseSecs } = options;
   const retries: RetryOptions = {
     attempts: storageAttempts,
@@ -71,7 +79,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
     ...options.retries,
   };
   return {
-    ...{ agents, stores, runs, leases, queue, logger, clock, newId, pageSize },
+    ...{ agents, stores, runs, leases, queue, logger, onEnd, clock, newId, pageSize },
     leaseMs: leaseSecs * 1000,
     attempt: (work) => withRetries(retries, work),
   };

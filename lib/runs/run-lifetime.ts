@@ -22,33 +22,25 @@ async function releaseLease(engine: RunEngine, run: StoredRun): Promise<void> {
 }
 
 /**
- * What is left to do when a run may have ended: its lease is given back, and a failure is said aloud. Resolves the run
- * when it has ended just now, that is, was still running `before`.
+ * What is left to do when a run may have ended: its lease is given back, and the end of one that was still running
+ * `before` is said aloud.
  */
-export async function noteEnd(
-  engine: RunEngine,
-  before: StoredRun,
-  now: StoredRun,
-): Promise<StoredRun | undefined> {
-  if (now.status === 'running') return undefined;
+export async function noteEnd(engine: RunEngine, before: StoredRun, now: StoredRun): Promise<void> {
+  if (now.status === 'running') return;
   await releaseLease(engine, now);
-  if (before.status !== 'running') return undefined;
+  if (before.status !== 'running') return;
   const { agent, action, runId, sessions, ok, failed, reason } = now;
   const details = { agent, action, runId, sessions, ok, failed, reason };
   if (now.status === 'failed') engine.logger.error('the run has failed', details);
   else engine.logger.info('the run is complete', details);
-  return now;
+  engine.onEnd(now);
 }
 
 /** Ends a run that cannot go on. Nothing happens to one that has ended. */
-export async function failRun(
-  engine: RunEngine,
-  run: StoredRun,
-  reason: string,
-): Promise<StoredRun | undefined> {
+export async function failRun(engine: RunEngine, run: StoredRun, reason: string): Promise<void> {
   const at = engine.clock();
   const now = await engine.attempt(() => engine.runs.end(run, { status: 'failed', reason, at }));
-  return noteEnd(engine, run, now);
+  await noteEnd(engine, run, now);
 }
 
 /**

@@ -59,7 +59,9 @@ async function skip(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
   const reason = 'another run of this action is still going';
   const at = engine.clock();
   const ended = await engine.attempt(() => engine.runs.end(run, { status: 'skipped', reason, at }));
-  return { status: ended.status === 'skipped' ? 'skipped' : 'duplicate', run: ended };
+  if (ended.status !== 'skipped') return { status: 'duplicate', run: ended };
+  engine.onEnd(ended);
+  return { status: 'skipped', run: ended };
 }
 
 function newRun(engine: RunEngine, request: RunRequest) {

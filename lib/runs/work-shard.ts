@@ -25,8 +25,6 @@ export interface ShardWork {
   /** Jobs that were committed for this message, by how they ended. */
   readonly ok: number;
   readonly failed: number;
-  /** The run, where this was the last of it. */
-  readonly ended?: StoredRun | undefined;
 }
 
 const leaseLost = 'another run took over: the lease had run out';
@@ -52,14 +50,16 @@ export async function workShard(
 ): Promise<ShardWork> {
   const run = await engine.attempt(() => engine.runs.get(message));
   if (run === undefined) return dropped;
-  if (run.status !== 'running' || !run.pending.includes(message.shard))
-    return { ...dropped, ended: await settle(engine, run, message) };
+  if (run.status !== 'running' || !run.pending.includes(message.shard)) {
+    await settle(engine, run, message);
+    return dropped;
+  }
 
   const definition = engine.agents.get(run.agent);
   const handler = actionHandler(definition, run.action);
   if (definition === undefined || handler === undefined) {
-    const ended = await failRun(engine, run, 'the agent does not have this action any more');
-    return { ...dropped, ended };
+    await failRun(engine, run, 'the agent does not have this action any more');
+    return dropped;
   }
 
   const owner = await engine.attempt(() => engine.runs.claimShard(message, message));
@@ -68,7 +68,8 @@ export async function workShard(
   // This message was handed on; whether its successor was sent before the crash is not known.
   if (owner.hop === message.hop + 1) return sendOn(engine, message);
   if (!(await holdLease(engine, run))) {
-    return { ...dropped, ended: await failRun(engine, run, leaseLost) };
+    await failRun(engine, run, leaseLost);
+    return dropped;
   }
   return workOn(engine, run, message, visitor(engine, run, definition, handler, remainingMs));
 }
@@ -92,10 +93,12 @@ async function workOn(
     if (engine.clock().getTime() - leaseTakenAt < engine.leaseMs / 4) continue;
     leaseTakenAt = engine.clock().getTime();
     if (await holdLease(engine, run)) continue;
-    return { ...dropped, ...committed(), ended: await failRun(engine, run, leaseLost) };
+    await failRun(engine, run, leaseLost);
+    return { ...dropped, ...committed() };
   }
   const now = await engine.attempt(() => engine.runs.finishShard(message, progress, engine.clock()));
-  return { outcome: 'finished', ...committed(), ended: await noteEnd(engine, run, now) };
+  await noteEnd(engine, run, now);
+  return { outcome: 'finished', ...committed() };
 }
 
 async function workPage(
@@ -126,14 +129,10 @@ async function sendOn(engine: RunEngine, message: RunMessage): Promise<ShardWork
 }
 
 /** For a shard that is finished: the worker that did it may have died before the run was ended, or its lease given back. */
-async function settle(
-  engine: RunEngine,
-  run: StoredRun,
-  message: RunMessage,
-): Promise<StoredRun | undefined> {
+async function settle(engine: RunEngine, run: StoredRun, message: RunMessage): Promise<void> {
   const at = engine.clock();
   const now = isOver(run)
     ? await engine.attempt(() => engine.runs.finishShard(message, noProgress, at))
     : run;
-  return noteEnd(engine, run, now);
+  await noteEnd(engine, run, now);
 }

@@ -30,6 +30,11 @@ const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>
   'list-capsules': { '{SessionsTable}': ['GetItem'], '{SessionsTable}/index/byPlace': ['Query'] },
   'export-memory': { '{SessionsTable}': ['GetItem', 'Query'], '{SessionsTable}/index/byPlace': ['Query'] },
   'list-errors': { '{ErrorsTable}': ['Query'] },
+  'start-run': { '{RunsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
+  'list-runs': { '{RunsTable}': ['Query'], '{RunsTable}/index/byAction': ['Query'] },
+  'get-run': { '{RunsTable}': ['GetItem', 'Query'] },
+  'list-jobs': { '{RunsTable}': ['GetItem', 'Query'] },
+  'list-schedules': {},
   fallback: {},
 };
 

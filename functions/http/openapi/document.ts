@@ -12,11 +12,13 @@ import {
   type OperationDescription,
   object,
 } from './parts.ts';
+import { runOperations } from './runs.ts';
 import { sessionOperations } from './sessions.ts';
 
 const operations: Readonly<Record<Operation, OperationDescription>> = {
   ...instanceOperations,
   ...sessionOperations,
+  ...runOperations,
   'list-agents': {
     summary: 'List the agents that are defined, with their policies and actions',
     parameters: [],

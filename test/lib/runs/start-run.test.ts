@@ -150,7 +150,7 @@ describe('a tick', () => {
     clock.advanceSecs(601);
     const young = await startRun(engine, secondTick);
 
-    expect(await workShard(engine, stale)).toMatchObject({ outcome: 'dropped', ended: undefined });
+    expect(await workShard(engine, stale)).toMatchObject({ outcome: 'dropped' });
     await work();
 
     expect(await engine.runs.get(old.run)).toMatchObject({ status: 'failed', sessions: 0 });

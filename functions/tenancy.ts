@@ -1,0 +1,16 @@
+import { storeKeyScope } from '../lib/persistence/store-key.ts';
+
+/** Where an agent's things are kept: with tenants, each has a space of its own that no other's names reach. */
+export function scopeOf(tenant: string | undefined, agent: string): string {
+  return tenant === undefined ? storeKeyScope(agent) : storeKeyScope(tenant, agent);
+}
+
+/** The agent of a scope: its last part, of whose characters none is escaped. */
+export function agentOfScope(scope: string): string {
+  return scope.slice(scope.lastIndexOf('~') + 1);
+}
+
+/** Under this name the tenants of an agent are registered, each as a session. No tenant's scope has an empty first part. */
+export function tenantsOf(agent: string): string {
+  return storeKeyScope('', 'tenants', agent);
+}
