@@ -7,6 +7,7 @@ import { jsonBody, objectOf } from './json-body.ts';
 import { sessionId } from './target.ts';
 
 const fields = ['id', 'content', 'sender', 'timestamp', 'source', 'metadata'];
+const senderFields = ['id', 'name'];
 
 /** `POST /v1/agents/{agent}/sessions/{session}/messages` */
 const postMessages: Handle = async (request, services) => {
@@ -15,7 +16,12 @@ const postMessages: Handle = async (request, services) => {
   const messages = (Array.isArray(body) ? body : [body]).map((message) => objectOf(message, fields));
   if (messages.length === 0) throw new HttpError('invalid_request', 'the array holds no message');
 
-  for (const message of messages) assertListable(message);
+  for (const message of messages) {
+    const { sender } = message;
+    if (typeof sender === 'object' && sender !== null && !Array.isArray(sender))
+      objectOf(sender, senderFields);
+    assertListable(message);
+  }
 
   // Their types are the library's to check: it names the field of the message.
   const items = await memory.remember(messages as unknown as NewMessage[]);

@@ -50,6 +50,7 @@ export class ServiceFunction extends NodejsFunction {
         logLevel: LogLevel.WARNING,
         target: bundling.target,
         mainFields: [...bundling.mainFields],
+        define: { ...bundling.define },
         // The SDK goes into the bundle: the version that was tested, and quicker to load than the runtime's.
         externalModules: [],
         esbuildArgs: {

@@ -65,6 +65,7 @@ function bundle(file: string, outfile: string): string {
   buildSync({
     ...{ entryPoints: [file], outfile, bundle: true, minify: true, platform: 'node', logLevel: 'error' },
     ...{ format: bundling.format, target: bundling.target, mainFields: [...bundling.mainFields] },
+    define: { ...bundling.define },
     alias: { ...bundleAliases(join(projectRoot, 'functions/agents.ts')) },
     nodePaths: [join(projectRoot, 'node_modules')],
   });

@@ -100,6 +100,7 @@ describe('messages over HTTP', () => {
       [{ sender }, 'content'],
       [{ content: 1, sender: 'ann' }, 'sender'],
       [{ content: 1, sender: {} }, 'sender'],
+      [{ content: 1, sender: { id: 'ann', email: 'ann@example.com' } }, 'email'],
       [{ content: 1, sender, timestamp: 'soon' }, 'timestamp'],
       [{ content: 1, sender, timestamp: '2027-03-01 12:00' }, 'timestamp'],
       [{ content: 1, sender, timestamp: null }, 'timestamp'],
