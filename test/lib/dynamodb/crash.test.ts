@@ -5,7 +5,7 @@ import { UnavailableError } from '../../../lib/persistence/persistence-error.ts'
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import { bytesDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
-import { clientWithFate, isWrite, sdkError } from '../../support/failing-client.ts';
+import { atEveryWrite, dyingClient } from '../../support/process-death.ts';
 import { randomBytesOf, sha256 } from '../../support/random-bytes.ts';
 import { type TestClock, testClock } from '../../support/test-clock.ts';
 
@@ -40,17 +40,6 @@ describe('a process that dies during a call', () => {
       chunkMaxBytes: 2_000,
     });
 
-  /** From its `writes`-th write on, nothing of this process reaches DynamoDB any more; that one does, or not. */
-  const dyingAt = (writes: number, applied: boolean) => {
-    let seen = 0;
-    const { client } = clientWithFate(table.client, (_index, command) => {
-      if (isWrite(command)) seen++;
-      if (seen < writes) return 'pass';
-      return { applied: applied && seen === writes && isWrite(command), error: sdkError('TimeoutError') };
-    });
-    return { store: storeOver(client), died: () => seen >= writes };
-  };
-
   const read = async () => {
     const snapshot = await healthy.get(key);
     return snapshot && sha256(await unpackState(snapshot.dump));
@@ -64,29 +53,20 @@ describe('a process that dies during a call', () => {
     forgotten: { act: () => healthy.delete(key), rows: 0 },
   };
 
-  /** Runs the call with a process that dies at its first write, its second, …, until it needs no more writes. */
-  const atEveryWrite = async (
+  /** Runs the call over what was there first, in a process that dies at its first write, its second, and so on. */
+  const killedAtEveryWrite = (
     first: Uint8Array | undefined,
     call: (store: SnapshotCatalog) => Promise<unknown>,
     check: (acknowledged: boolean) => Promise<void>,
-  ) => {
-    let deaths = 0;
-    for (const applied of [false, true]) {
-      for (let writes = 1, died = true; died; writes++) {
+  ) =>
+    atEveryWrite(table.client, {
+      async prepare() {
         key = `agent/${++keys}`;
         if (first) await healthy.put(key, await bytesDump(first));
-        const process = dyingAt(writes, applied);
-        const acknowledged = await call(process.store).then(
-          () => true,
-          () => false,
-        );
-        died = process.died();
-        await check(acknowledged);
-        if (died) deaths++;
-      }
-    }
-    return deaths;
-  };
+      },
+      call: (client) => call(storeOver(client)),
+      check,
+    });
 
   for (const [there, first] of Object.entries(setUps)) {
     for (const [then, follow] of Object.entries(follows)) {
@@ -94,7 +74,7 @@ describe('a process that dies during a call', () => {
         const dump = await bytesDump(after);
         const seen = new Set<string | undefined>();
 
-        const deaths = await atEveryWrite(
+        const deaths = await killedAtEveryWrite(
           first,
           (store) => store.put(key, dump),
           async (acknowledged) => {
@@ -118,7 +98,7 @@ describe('a process that dies during a call', () => {
   }
 
   test('a forget killed at each write leaves the snapshot whole or nothing, and repeating it finishes', async () => {
-    const deaths = await atEveryWrite(
+    const deaths = await killedAtEveryWrite(
       before,
       (store) => store.delete(key),
       async (acknowledged) => {
@@ -137,7 +117,7 @@ describe('a process that dies during a call', () => {
   });
 
   test('a forget takes what a writer left that died a moment ago', async () => {
-    const { store } = dyingAt(3, true);
+    const store = storeOver(dyingClient(table.client, 3, true).client);
     await expect(store.put(key, await bytesDump(after))).rejects.toThrow(UnavailableError);
     expect(await rows()).toBeGreaterThan(1);
 
@@ -147,7 +127,7 @@ describe('a process that dies during a call', () => {
   });
 
   test('another writer leaves alone what a writer at work has written so far', async () => {
-    const { store } = dyingAt(3, true);
+    const store = storeOver(dyingClient(table.client, 3, true).client);
     await expect(store.put(key, await bytesDump(after))).rejects.toThrow(UnavailableError);
     const left = await rows();
 

@@ -5,6 +5,7 @@ import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { type AgentMemory, createMemory, DEFAULT_RETENTION, type NewMessage } from '../../../lib/index.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
 import { clientWithFate, isWrite, sdkError } from '../../support/failing-client.ts';
+import { atEveryWrite, dyingClient } from '../../support/process-death.ts';
 import { randomBytesOf } from '../../support/random-bytes.ts';
 import { type TestClock, testClock } from '../../support/test-clock.ts';
 
@@ -42,16 +43,6 @@ describe('a process that dies during a call on memory', () => {
       { stores: { memory: store }, policy, clock: clock.now },
     );
   };
-  /** From its `writes`-th write on, nothing of this process reaches DynamoDB any more; that one does, or not. */
-  const dyingAt = (writes: number, applied: boolean) => {
-    let seen = 0;
-    const { client } = clientWithFate(table.client, (_index, command) => {
-      if (isWrite(command)) seen++;
-      if (seen < writes) return 'pass';
-      return { applied: applied && seen === writes && isWrite(command), error: sdkError('TimeoutError') };
-    });
-    return { memory: memoryOver(client), died: () => seen >= writes };
-  };
   const contentsOf = async () =>
     (await memoryOver(table.client).recent()).items.map(({ id, content }) => [id, content]);
   const contentsOf100 = async () =>
@@ -63,29 +54,20 @@ describe('a process that dies during a call on memory', () => {
     );
   const rowKeys = async () => (await rows()).map(({ pk, sk }) => (sk?.S === 'chunk' ? pk?.S : sk?.S));
 
-  /** Runs the call in a process that dies at its first write, its second, …, until it needs no more writes. */
-  const atEveryWrite = async (
+  /** Runs the call in a process that dies at its first write, its second, and so on. */
+  const killedAtEveryWrite = (
     prepare: () => Promise<unknown>,
     call: (memory: AgentMemory) => Promise<unknown>,
     check: (acknowledged: boolean) => Promise<void>,
-  ) => {
-    let deaths = 0;
-    for (const applied of [false, true]) {
-      for (let writes = 1, died = true; died; writes++) {
+  ) =>
+    atEveryWrite(table.client, {
+      async prepare() {
         session = `s${++sessions}`;
         await prepare();
-        const process = dyingAt(writes, applied);
-        const acknowledged = await call(process.memory).then(
-          () => true,
-          () => false,
-        );
-        died = process.died();
-        await check(acknowledged);
-        if (died) deaths++;
-      }
-    }
-    return deaths;
-  };
+      },
+      call: (client) => call(memoryOver(client)),
+      check,
+    });
 
   const batch: NewMessage[] = [
     { id: 'z', content: 'first' },
@@ -98,7 +80,7 @@ describe('a process that dies during a call on memory', () => {
   test('a batch killed at each write and sent again is stored once each, in its order', async () => {
     const partial = new Set<number>();
 
-    const deaths = await atEveryWrite(
+    const deaths = await killedAtEveryWrite(
       () => memoryOver(table.client).remember({ id: 'before', content: 0 }),
       (memory) => memory.remember(batch),
       async (acknowledged) => {
@@ -125,7 +107,7 @@ describe('a process that dies during a call on memory', () => {
   });
 
   test('a forget killed at each write leaves every message whole or gone, and repeating it finishes', async () => {
-    const deaths = await atEveryWrite(
+    const deaths = await killedAtEveryWrite(
       () => memoryOver(table.client).remember(batch),
       (memory) => memory.forgetSessionRange(0, '2030-01-01T00:00:00Z'),
       async (acknowledged) => {
@@ -146,7 +128,7 @@ describe('a process that dies during a call on memory', () => {
   });
 
   test('forgetting the session removes every row, also those of calls that died', async () => {
-    const deaths = await atEveryWrite(
+    const deaths = await killedAtEveryWrite(
       async () => {},
       (memory) => memory.remember(batch),
       async () => {
@@ -160,7 +142,7 @@ describe('a process that dies during a call on memory', () => {
   });
 
   test('a forget of the session killed at each write can be repeated', async () => {
-    await atEveryWrite(
+    await killedAtEveryWrite(
       () => memoryOver(table.client).remember(batch),
       (memory) => memory.forgetSession(),
       async () => {
@@ -172,7 +154,7 @@ describe('a process that dies during a call on memory', () => {
   });
 
   test('a large message whose writer died a moment ago is left alone, and passed over by another writer', async () => {
-    const { memory } = dyingAt(3, true);
+    const memory = memoryOver(dyingClient(table.client, 3, true).client);
     await expect(memory.remember({ id: 'a', content: large })).rejects.toMatchObject({
       code: 'unavailable',
       ids: ['a'],

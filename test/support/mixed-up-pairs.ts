@@ -1,0 +1,21 @@
+/** Pairs of names that other stores have taken for one another: where a separator, an escape or a prefix was the same. */
+export const mixedUpPairs: readonly (readonly [string, string])[] = [
+  ['A#', 'B'],
+  ['A', '#B'],
+  ['A', 'B'],
+  ['a/b', 'c'],
+  ['a', 'b/c'],
+  ['a%2Fb', 'c'],
+  ['a:b', 'c'],
+  ['a', 'b:c'],
+  ['a|b', 'c'],
+  ['a', 'b|c'],
+  ['a\\', '#b'],
+  ['a\\#', 'b'],
+  ['a b', 'c'],
+  ['a+b', 'c'],
+  ['a~b', 'c'],
+  ['a', 'b~c'],
+  ['prod', 'x'],
+  ['prod2', 'x'],
+];
