@@ -1,14 +1,12 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context } from 'aws-lambda';
 import { startRun } from '../../lib/runs/start-run.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
 import { loggable } from '../loggable.ts';
+import { logger } from '../logger.ts';
 import { publishMetrics } from '../metrics.ts';
 import { type Services, services } from '../services.ts';
 import { scopesOf } from '../tenants.ts';
 import { parseTick, type Tick } from './tick.ts';
-
-const logger = new Logger({ serviceName: 'dormouse' });
 
 /** How many runs a tick has started, had started before, and noted as skipped: one, or with tenants one of each. */
 export interface Dispatched {
@@ -22,11 +20,11 @@ export interface Dispatched {
  * one that cannot be started does not keep the others from theirs: the tick then comes again.
  */
 export const handler = async (event: unknown, context?: Context): Promise<Dispatched> => {
-  if (context) logger.addContext(context);
+  if (context) logger().addContext(context);
   try {
     return await dispatch(event, services());
   } catch (error) {
-    logger.error('a tick failed', loggable(error));
+    logger().error('a tick failed', loggable(error));
     throw error;
   } finally {
     publishMetrics();
@@ -44,10 +42,10 @@ async function dispatch(event: unknown, given: Services): Promise<Dispatched> {
       const request = { agent: scope, action, tick: { schedule, at }, overlap: given.overlap };
       const { status, run } = await startRun(engine, request);
       counts[status]++;
-      logger.info('tick', { ...described(tick), run: run.runId, status });
+      logger().info('tick', { ...described(tick), run: run.runId, status });
     } catch (error) {
       if (given.tenantClaim === undefined) throw error;
-      logger.error('the run of a tenant was not started', { ...described(tick), ...loggable(error) });
+      logger().error('the run of a tenant was not started', { ...described(tick), ...loggable(error) });
       failure = { error };
     }
   }

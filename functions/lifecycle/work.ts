@@ -1,5 +1,4 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { runReceiveLimit } from '../../lib/defaults.ts';
 import { abandonShard } from '../../lib/runs/abandon-shard.ts';
@@ -7,19 +6,20 @@ import { parseRunMessage } from '../../lib/runs/run-message.ts';
 import { workShard } from '../../lib/runs/work-shard.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
 import { loggable } from '../loggable.ts';
+import { logger } from '../logger.ts';
 import { noteSessions, publishMetrics } from '../metrics.ts';
-import { services } from '../services.ts';
-
-const processor = new BatchProcessor(EventType.SQS);
-const logger = new Logger({ serviceName: 'dormouse' });
+import { type Services, services } from '../services.ts';
 
 /**
  * Works on the shards of runs that a queue brings. A message that fails is named in the answer and comes again; when it
  * has failed as often as the queue delivers, its shard is given up and the queue sets it aside.
  */
 export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-  logger.addContext(context);
-  const work = (record: SQSRecord) => workRecord(record, () => context.getRemainingTimeInMillis());
+  const given = services();
+  logger().addContext(context);
+  const work = (record: SQSRecord) => workRecord(record, given, () => context.getRemainingTimeInMillis());
+  // It keeps what failed: one for each call, since a host may have several under way.
+  const processor = new BatchProcessor(EventType.SQS);
   try {
     return await processPartialResponse(event, work, processor, { context, throwOnFullBatchFailure: false });
   } finally {
@@ -27,10 +27,14 @@ export const handler = async (event: SQSEvent, context: Context): Promise<SQSBat
   }
 };
 
-async function workRecord({ body, attributes }: SQSRecord, remainingMs: () => number): Promise<void> {
+async function workRecord(
+  { body, attributes }: SQSRecord,
+  given: Services,
+  remainingMs: () => number,
+): Promise<void> {
   try {
     const message = parseRunMessage(body);
-    const engine = lifecycleEngine(services());
+    const engine = lifecycleEngine(given);
     try {
       noteSessions(await workShard(engine, message, { remainingMs }));
     } catch (error) {
@@ -39,10 +43,11 @@ async function workRecord({ body, attributes }: SQSRecord, remainingMs: () => nu
       throw error;
     }
   } catch (error) {
-    logger.error('a message of a run failed', {
+    logger().error('a message of a run failed', {
       received: attributes.ApproximateReceiveCount,
       ...loggable(error),
     });
+    given.onMessageFailed?.(error);
     throw error;
   }
 }

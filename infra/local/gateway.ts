@@ -12,17 +12,23 @@ import { matchRoute } from './handlers.ts';
 import { reply } from './reply.ts';
 import { readBody } from './request-body.ts';
 
-/** HTTP request → event → handler → HTTP response: what API Gateway and Lambda do between a caller and the handlers. */
+/** What is answered to a request; an error becomes a problem answer. */
+export type Answer = (
+  request: IncomingMessage,
+  requestId: string,
+) => Promise<APIGatewayProxyStructuredResultV2>;
+
+/** Answers a request over HTTP. */
 export async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  services: Services,
+  answer: Answer,
 ): Promise<void> {
   const requestId = randomUUID();
   const method = request.method ?? 'GET';
   let result: APIGatewayProxyStructuredResultV2;
   try {
-    result = await invoke(request, method, requestId, services);
+    result = await answer(request, requestId);
     // An answer whose headers cannot be sent fails here, before anything is.
     reply(response, method, requestId, result);
   } catch (error) {
@@ -36,13 +42,17 @@ export async function serve(
   }
 }
 
+/** Request → event → handler → result: what API Gateway and Lambda do between a caller and the handlers. */
+export function handlersOver(services: Services): Answer {
+  return (request, requestId) => invoke(request, requestId, services);
+}
+
 async function invoke(
   request: IncomingMessage,
-  method: string,
   requestId: string,
   services: Services,
 ): Promise<APIGatewayProxyStructuredResultV2> {
-  const target = request.url ?? '/';
+  const { method = 'GET', url: target = '/' } = request;
   const route = matchRoute(method, decodePath(target));
   const raw = {
     method,

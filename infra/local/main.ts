@@ -14,7 +14,7 @@ try {
 async function run({ agents, ...options }: Arguments): Promise<void> {
   await useAgentsFile(agents);
   const { startLocalServer } = await import('./server.ts');
-  const server = await startLocalServer(options);
+  const server = await startLocalServer({ ...options, schedules: true });
 
   // npm passes on a Ctrl-C that the terminal has sent already: the second changes nothing.
   const end = () => void server.close().then(() => process.exit(0));

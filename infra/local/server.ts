@@ -6,11 +6,18 @@ import agentDefinitions from '#agents';
 import type { Services } from '../../functions/services.ts';
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { indexAgents } from '../../lib/agents/define-agent.ts';
+import { dynamoDbRuns } from '../../lib/dynamodb/dynamodb-runs.ts';
 import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
 import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
-import { errorsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
+import { errorsTable, runsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
+import type { RunQueue } from '../../lib/runs/run-queue.ts';
 import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from './embedded-dynamodb.ts';
-import { serve } from './gateway.ts';
+import { fireOver } from './fire-schedule.ts';
+import { handlersOver, serve } from './gateway.ts';
+import { isLocal, localRoutes } from './local-routes.ts';
+import { resumeCutOffRuns } from './resume.ts';
+import { runPump } from './run-pump.ts';
+import { startTicker } from './ticker.ts';
 
 export interface LocalServerOptions {
   /** 0 takes a free one. */
@@ -20,21 +27,29 @@ export interface LocalServerOptions {
   /** In place of functions/agents.ts. */
   readonly agents?: readonly AgentDefinition[] | undefined;
   readonly quiet?: boolean | undefined;
+  /** Whether schedules fire at their times: not unless asked for. They can be fired over HTTP in any case. */
+  readonly schedules?: boolean | undefined;
+  /** How long a message of a run waits after it failed. */
+  readonly redeliveryMs?: number | undefined;
 }
 
 export interface LocalServer {
   readonly url: string;
   /** The client through which the handlers reach the embedded DynamoDB. */
   readonly dynamoDb: DynamoDBClient;
-  /** Requests under way are answered first. Closing again waits for the same end. */
+  /**
+   * Requests under way are answered first, and sessions of a run that were begun come to their ends; the rest of the run
+   * goes on at the next start. Closing again waits for the same end.
+   */
   close(): Promise<void>;
 }
 
-/** A request that hangs does not keep the server from ending. */
+/** A request or a handler that hangs does not keep the server from ending. */
 const closingMaxMs = 10_000;
 
 /**
- * Serves the HTTP API on 127.0.0.1 with the handlers of functions/ over an embedded DynamoDB.
+ * Serves the HTTP API on 127.0.0.1 with the handlers of functions/ over an embedded DynamoDB, and works on runs with
+ * them: those that are started, and those that the last end of the server cut off.
  *
  * @example
  * const server = await startLocalServer({ port: 0, quiet: true });
@@ -42,36 +57,47 @@ const closingMaxMs = 10_000;
  * await server.close();
  */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
-  const { port, data, agents = agentDefinitions, quiet = false } = options;
+  const { port, data, agents = agentDefinitions, quiet = false, schedules = false, redeliveryMs } = options;
   logAs(quiet);
+  const log = quiet ? () => {} : (line: string) => console.log(line);
   const definitions = indexAgents(agents);
   const database = await openEmbeddedDynamoDb(data);
-  const services = createLocalServices(definitions, database);
+  const pump = runPump({ redeliveryMs });
+  const services = createLocalServices(definitions, database, pump.queue);
+  const fire = fireOver(services);
+  const local = localRoutes({ agents: definitions, deadLetters: pump.queue.deadLetters, fire });
+  const api = handlersOver(services);
 
   let closed: Promise<void> | undefined;
   const server = createServer((request, response) => {
     response.on('close', () => {
       if (closed !== undefined) server.closeIdleConnections();
     });
-    if (request.method === 'GET' && request.url === '/_local/health') {
-      response.setHeader('content-type', 'application/json').end('{"status":"ok"}');
-      return;
-    }
-    if (!quiet) logWhenAnswered(request, response);
-    void serve(request, response, services);
+    const { url = '/' } = request;
+    if (!quiet && url !== '/_local/health') logWhenAnswered(request, response);
+    void serve(request, response, isLocal(url) ? local : api);
   });
   try {
+    await resumeCutOffRuns(services, log);
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
     await database.close();
     throw error;
   }
+  pump.start(services);
+  const ticker = schedules ? startTicker({ agents: definitions.values(), fire, log }) : undefined;
+
+  const close = async () => {
+    ticker?.close();
+    await Promise.all([closeServer(server), pump.close(closingMaxMs)]);
+    await database.close();
+  };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     dynamoDb: database.client,
     close: () => {
-      closed ??= closeServer(server).then(() => database.close());
+      closed ??= close();
       return closed;
     },
   };
@@ -86,6 +112,7 @@ async function closeServer(server: Server): Promise<void> {
 function createLocalServices(
   agents: ReadonlyMap<string, AgentDefinition>,
   { client, tableName }: EmbeddedDynamoDb,
+  queue: RunQueue,
 ): Services {
   return {
     agents,
@@ -97,6 +124,7 @@ function createLocalServices(
       sessionsTable: tableName(sessionsTable),
       errorsTable: tableName(errorsTable),
     }),
+    lifecycle: { ...dynamoDbRuns({ client, runsTable: tableName(runsTable) }), queue },
   };
 }
 

@@ -6,9 +6,16 @@ import type { RunQueue } from './run-queue.ts';
 export interface InMemoryRunQueueOptions {
   /** After so many failed deliveries a message is set aside: 5 unless given. */
   readonly receiveLimit?: number | undefined;
-  /** Told of every message that comes in, for a host that delivers as they come. */
+  /** How long a message waits after a delivery that failed: it comes again at once unless given. */
+  readonly redeliveryMs?: number | undefined;
+  /** Told of every message that comes in or back, for a host that delivers as they come. */
   readonly onMessage?: (() => void) | undefined;
+  /** Told of every message that is set aside. */
+  readonly onDeadLetter?: ((letter: DeadLetter) => void) | undefined;
 }
+
+/** Works on a message that is delivered for the `received`th time, counted from 1. */
+export type Deliver = (message: RunMessage, received: number) => Promise<unknown>;
 
 export interface DeadLetter {
   readonly message: RunMessage;
@@ -19,11 +26,16 @@ export interface DeadLetter {
 export interface InMemoryRunQueue extends RunQueue {
   /**
    * Delivers until nothing is left, `concurrency` messages at a time (1 unless given). A delivery that rejects is
-   * repeated after those that wait, up to the receive limit.
+   * repeated after those that wait, up to the receive limit; it is not waited for where `redeliveryMs` is given.
    */
-  drain(deliver: (message: RunMessage) => Promise<unknown>, concurrency?: number): Promise<void>;
+  drain(deliver: Deliver, concurrency?: number): Promise<void>;
   readonly waiting: number;
   readonly deadLetters: readonly DeadLetter[];
+}
+
+interface Waiting {
+  readonly body: string;
+  readonly received: number;
 }
 
 /**
@@ -35,20 +47,32 @@ export interface InMemoryRunQueue extends RunQueue {
  * await queue.drain((message) => workShard(engine, message));
  */
 export function inMemoryRunQueue(options: InMemoryRunQueueOptions = {}): InMemoryRunQueue {
-  const { receiveLimit = runReceiveLimit, onMessage } = options;
-  const waiting: { body: string; received: number }[] = [];
+  const { receiveLimit = runReceiveLimit, redeliveryMs = 0, onMessage, onDeadLetter } = options;
+  const waiting: Waiting[] = [];
   const deadLetters: DeadLetter[] = [];
 
-  const deliverNext = async (deliver: (message: RunMessage) => Promise<unknown>) => {
+  const redeliver = (again: Waiting) => {
+    waiting.push(again);
+    onMessage?.();
+  };
+
+  const setAside = (letter: DeadLetter) => {
+    deadLetters.push(letter);
+    onDeadLetter?.(letter);
+  };
+
+  const deliverNext = async (deliver: Deliver) => {
     const next = waiting.shift();
     if (next === undefined) return;
     const message = parseRunMessage(next.body);
+    const received = next.received + 1;
     try {
-      await deliver(message);
+      await deliver(message, received);
     } catch (error) {
-      const received = next.received + 1;
-      if (received < receiveLimit) waiting.push({ ...next, received });
-      else deadLetters.push({ message, error });
+      const again = { ...next, received };
+      if (received >= receiveLimit) setAside({ message, error });
+      else if (redeliveryMs > 0) setTimeout(redeliver, redeliveryMs, again).unref();
+      else redeliver(again);
     }
   };
 

@@ -15,7 +15,9 @@ export async function resumeRuns(engine: RunEngine, agent: string): Promise<Stor
   const { items } = await engine.attempt(() => engine.runs.list({ agent, limit: resumedRuns }));
   const cutOff = items.filter(({ status }) => status === 'running');
   for (const run of cutOff) {
-    const messages = await Promise.all(run.pending.map((shard) => messageOf(engine, run, shard)));
+    // Every shard may be finished and the run not ended yet: a message for any of them ends it.
+    const shards = run.pending.length > 0 ? run.pending : [0];
+    const messages = await Promise.all(shards.map((shard) => messageOf(engine, run, shard)));
     await engine.attempt(() => engine.queue.send(messages));
     await engine.attempt(() => engine.runs.markDispatched(run));
   }

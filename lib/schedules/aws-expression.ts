@@ -56,14 +56,15 @@ function parseAwsCron(text: string, body: string): ParsedSchedule {
 }
 
 function parseRate(text: string, body: string): ParsedSchedule {
-  const [, value, plural] = /^([1-9]\d*) (?:minute|hour|day)(s?)$/.exec(body) ?? [];
-  if (value === undefined || (value === '1') !== (plural === '')) {
+  const [, value, unit, plural] = /^([1-9]\d*) (minute|hour|day)(s?)$/.exec(body) ?? [];
+  if (value === undefined || unit === undefined || (value === '1') !== (plural === '')) {
     throw new InvalidScheduleError(
       'cron',
       `'${text}' must read as rate(1 hour) or rate(2 hours): minutes, hours or days`,
     );
   }
-  return { expressions: [text], once: false };
+  const unitMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[unit as 'minute' | 'hour' | 'day'];
+  return { expressions: [text], everyMs: Number(value) * unitMs, once: false };
 }
 
 function parseAt(text: string, body: string): ParsedSchedule {

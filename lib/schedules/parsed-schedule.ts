@@ -7,6 +7,8 @@ export interface ParsedSchedule {
    * makes it and not from any clock.
    */
   readonly wallTimes?: ((after: number) => Iterable<number>) | undefined;
+  /** The interval of a rate. */
+  readonly everyMs?: number | undefined;
   /** A single time, which rules do not know and EventBridge Scheduler does. */
   readonly once: boolean;
 }

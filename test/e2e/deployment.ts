@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import { type LocalServer, startLocalServer } from '../../infra/local/server.ts';
+import agents from './agents.ts';
 import { type Answer, type Call, send, type Target, targetFromEnvironment } from './http-client.ts';
 
 export interface Deployment {
@@ -19,7 +20,7 @@ export function deployment(): Deployment {
 
   beforeAll(async () => {
     if (target !== undefined) return;
-    local = await startLocalServer({ port: 0, quiet: true });
+    local = await startLocalServer({ port: 0, quiet: true, agents });
     target = { url: local.url, signed: false };
   });
   afterAll(() => local?.close());

@@ -1,0 +1,82 @@
+import { HttpError } from '../../functions/http/http-error.ts';
+import { momentOf } from '../../functions/http/query-timestamp.ts';
+import { type HttpResponse, json, toResult } from '../../functions/http/response.ts';
+import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { DeadLetter } from '../../lib/runs/in-memory-run-queue.ts';
+import { decodePath } from './event.ts';
+import type { Fire } from './fire-schedule.ts';
+import type { Answer } from './gateway.ts';
+
+export interface LocalRoutesOptions {
+  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  readonly deadLetters: readonly DeadLetter[];
+  readonly fire: Fire;
+  readonly clock?: Clock | undefined;
+}
+
+interface LocalRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: RegExp;
+  answer(parameter: string, query: URLSearchParams): HttpResponse | Promise<HttpResponse>;
+}
+
+export function isLocal(target: string): boolean {
+  return target.startsWith('/_local/');
+}
+
+/** What only the local server has, under `/_local/`: it stands for what AWS shows or does elsewhere. */
+export function localRoutes(options: LocalRoutesOptions): Answer {
+  const routes: readonly LocalRoute[] = [
+    { method: 'GET', path: /^\/_local\/health$/, answer: () => json(200, { status: 'ok' }) },
+    {
+      method: 'GET',
+      path: /^\/_local\/dead-letters$/,
+      answer: () => json(200, { items: options.deadLetters.map(shownLetter) }),
+    },
+    {
+      method: 'POST',
+      path: /^\/_local\/schedules\/([^/]+)\/fire$/,
+      answer: (name, query) => fireByName(options, name, query),
+    },
+  ];
+
+  return async ({ method, url = '' }) => {
+    const path = decodePath(url);
+    const route = routes.find((candidate) => candidate.path.test(path));
+    if (route === undefined) throw new HttpError('not_found', 'no such resource');
+    if (route.method !== method) {
+      const headers = { allow: route.method };
+      throw new HttpError('method_not_allowed', `${method} is not a method of this resource`, { headers });
+    }
+    const [, parameter = ''] = route.path.exec(path) ?? [];
+    return toResult(await route.answer(parameter, new URL(url, 'http://local').searchParams));
+  };
+}
+
+function shownLetter({ message: { agent, runId, shard }, error }: DeadLetter) {
+  return { agent, runId, shard, error: messageOf(error) };
+}
+
+/** Fires the schedules of this name: of the agent that `?agent=` names, or of all. The tick is of `?time=`, or of now. */
+async function fireByName(
+  { agents, fire, clock = systemClock }: LocalRoutesOptions,
+  name: string,
+  query: URLSearchParams,
+): Promise<HttpResponse> {
+  const [time, only] = [query.get('time'), query.get('agent')];
+  const at = time === null ? clock() : new Date(momentOf(time, 'time'));
+  const found = [...agents.values()].flatMap(({ name: agent, schedules = [] }) =>
+    schedules
+      .filter((schedule) => schedule.name === name && (only === null || only === agent))
+      .map((schedule) => ({ agent, schedule })),
+  );
+  if (found.length === 0) throw new HttpError('not_found', 'no agent has a schedule of this name');
+  const items = [];
+  for (const { agent, schedule } of found) {
+    const dispatched = await fire(agent, schedule, at);
+    items.push({ agent, schedule: name, action: schedule.action, time: at, ...dispatched });
+  }
+  return json(202, { items });
+}
