@@ -7,7 +7,7 @@ import { ExpressionParts } from './expression.ts';
 import { forEachSettled } from './for-each-settled.ts';
 import { kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
 import { indexPages } from './memory-read.ts';
-import { isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
+import { isInLimbo, isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
 import { removeRecord } from './memory-remove.ts';
 import type { Item } from './snapshot-head.ts';
 import { itemKey, type SnapshotTable } from './snapshot-table.ts';
@@ -19,11 +19,37 @@ export async function forgetRange(
   kind: RecordKind,
   range: TimeRange,
 ): Promise<number> {
-  const { first, last } = placesOf(range);
-  const bounds = { first: recordPlace(kind, first), last: recordPlace(kind, last) };
-  const removed = await removeIndexed(table, scope, bounds);
+  const removed = await removeIndexed(table, scope, boundsOf(kind, range));
   await sweepLimbo(table, scope);
-  return removed;
+  return removed.visible;
+}
+
+/** As `forgetRange`, but also tells of what had expired: DynamoDB takes its time to delete it. */
+export async function prune(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  kind: RecordKind,
+  to: number,
+): Promise<number> {
+  const removed = await removeIndexed(table, scope, boundsOf(kind, { to }));
+  await sweepLimbo(table, scope);
+  return removed.all;
+}
+
+function boundsOf(kind: RecordKind, range: TimeRange): Bounds {
+  const { first, last } = placesOf(range);
+  return { first: recordPlace(kind, first), last: recordPlace(kind, last) };
+}
+
+interface Bounds {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Records that a call removed: all that were in place, and those of them that a reader could still see. */
+interface Removed {
+  readonly all: number;
+  readonly visible: number;
 }
 
 export async function forgetIds(
@@ -37,7 +63,7 @@ export async function forgetIds(
     rows.filter((row) => row !== undefined),
   );
   await sweepLimbo(table, scope);
-  return removed;
+  return removed.visible;
 }
 
 /** What has been in limbo for so long that nobody is at work on it any more. */
@@ -46,28 +72,29 @@ async function sweepLimbo(table: SnapshotTable, scope: MemoryScope): Promise<voi
   await removeIndexed(table, scope, { first: limboPlace(0), last });
 }
 
-async function removeIndexed(
-  table: SnapshotTable,
-  scope: MemoryScope,
-  bounds: { first: string; last: string },
-): Promise<number> {
-  let removed = 0;
-  for await (const rows of indexPages(table, scope, { ...bounds, attributes: removalAttributes }))
-    removed += await removeRows(table, scope, rows);
-  return removed;
+async function removeIndexed(table: SnapshotTable, scope: MemoryScope, bounds: Bounds): Promise<Removed> {
+  let [all, visible] = [0, 0];
+  for await (const rows of indexPages(table, scope, { ...bounds, attributes: removalAttributes })) {
+    const removed = await removeRows(table, scope, rows);
+    all += removed.all;
+    visible += removed.visible;
+  }
+  return { all, visible };
 }
 
-/** Resolves how many live records it removed. After a failure it waits for what is under way before it rejects. */
+/** After a failure it waits for what is under way before it rejects. */
 async function removeRows(
   table: SnapshotTable,
   scope: MemoryScope,
   rows: readonly RecordRow[],
-): Promise<number> {
-  let removed = 0;
+): Promise<Removed> {
+  let [all, visible] = [0, 0];
   await forEachSettled(rows, memoryConcurrency, async (row) => {
-    if ((await removeRecord(table, scope, row)) && isVisible(row, table.clock())) removed++;
+    if (!(await removeRecord(table, scope, row)) || isInLimbo(row)) return;
+    all++;
+    if (isVisible(row, table.clock())) visible++;
   });
-  return removed;
+  return { all, visible };
 }
 
 /**
@@ -81,7 +108,7 @@ export async function forgetScope(table: SnapshotTable, scope: MemoryScope): Pro
     for await (const rows of partitionPages(table, scope)) {
       found += rows.length;
       const ofKind = (kind: RecordKind | undefined) => rows.filter((row) => kindOf(row.sk) === kind);
-      messages += await removeRows(table, scope, ofKind('message'));
+      messages += (await removeRows(table, scope, ofKind('message'))).visible;
       await removeRows(table, scope, ofKind('capsule'));
       await forEachSettled(ofKind(undefined), memoryConcurrency, ({ sk }) =>
         table.client.send(

@@ -65,7 +65,12 @@ export function parseRecord(item: Item): RecordRow {
 
 /** What a reader may see: a record that is in place and has not expired. */
 export function isVisible(row: RecordRow, now: Date): boolean {
-  return !row.place.startsWith('limbo/') && isLive(row, now);
+  return !isInLimbo(row) && isLive(row, now);
+}
+
+/** Not in place yet, or not any more: somebody was at work on it, and may have died of it. */
+export function isInLimbo({ place }: RecordRow): boolean {
+  return place.startsWith('limbo/');
 }
 
 export function withData(row: RecordRow, data: Uint8Array | undefined): StoredRecord {

@@ -35,7 +35,7 @@ async function prune(memory: AgentMemory, kind: RecordKind, retention: number | 
   const seconds = secondsOf(retention);
   if (seconds === undefined) return 0;
   const to = memory.clock().getTime() - seconds * 1000;
-  return memory.store.forgetRange(memory.scope, kind, { to });
+  return memory.store.prune(memory.scope, kind, to);
 }
 
 /**

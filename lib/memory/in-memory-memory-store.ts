@@ -80,6 +80,15 @@ export function inMemoryMemoryStore({
       const inRange = live(scope, kind).filter(({ place }) => place >= first && place <= last);
       return remove(scope, kind, inRange);
     },
+    async prune(scope, kind, to) {
+      const { last } = placesOf({ to });
+      const records = [...memoryOf(scope).records[kind].values()];
+      return remove(
+        scope,
+        kind,
+        records.filter(({ place }) => place <= last),
+      );
+    },
     async forgetIds(scope, kind, ids) {
       const named = new Set(ids);
       return remove(

@@ -71,7 +71,8 @@ export interface NamedValue {
 
 /**
  * Where memory goes. The order of records is total and stable: by time, then by arrival. A record is stored under its
- * id once; it never changes, and two scopes share nothing. Expired records are absent in every respect.
+ * id once; it never changes, and two scopes share nothing. Expired records are absent in every
+ * respect but for `prune`, which tells of what it found.
  * Failures reject `UnavailableError`; stored bytes that cannot be read, `CorruptError`.
  */
 export interface MemoryStore {
@@ -85,6 +86,8 @@ export interface MemoryStore {
   /** Resolves how many live records this call removed. */
   forgetRange(scope: MemoryScope, kind: RecordKind, range: TimeRange): Promise<number>;
   forgetIds(scope: MemoryScope, kind: RecordKind, ids: readonly string[]): Promise<number>;
+  /** Removes what is from `to` or before. Resolves how many records: also those that had expired, but were still stored. */
+  prune(scope: MemoryScope, kind: RecordKind, to: number): Promise<number>;
   /** Removes all that belongs to the session: messages, capsules, data of its users. Resolves how many live messages. */
   forgetScope(scope: MemoryScope): Promise<number>;
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pruneCapsules, pruneRawMemory } from '../../lib/lifecycle/prune.ts';
 import type { AgentMemory, RecentQuery } from '../../lib/memory/agent-memory.ts';
 import { createMemory, type MemoryOptions } from '../../lib/memory/create-memory.ts';
 import type { MemoryStore } from '../../lib/memory/memory-store.ts';
@@ -422,6 +423,25 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         expect(await memory.forgetSessionRange(0, clock.now().getTime() - 1)).toBe(0);
         await short.remember({ id: 'm1', content: 'new' });
         expect(await idsOf()).toEqual(['later', 'm1']);
+      });
+
+      test('pruning tells of what it removed, also of what nobody could see any more, and of nothing twice', async () => {
+        const short = memoryOf('s1', { policy });
+        const start = clock.now().getTime();
+        await short.remember([say('a'), say('b'), { ...say('later'), timestamp: start + 1 }]);
+        await short.remember({ ...say('imported'), timestamp: start - 40 * 86_400_000 });
+        const window = await short.remember(say('c'));
+        await short.storeCapsule({ ...short.capsuleFromWindow(window, 'sum'), id: 'k' });
+        await memoryOf('s2', { policy }).remember(say('other'));
+        clock.advanceSecs(60);
+
+        expect(await pruneRawMemory(short, policy)).toBe(4);
+        expect(await pruneRawMemory(short, policy)).toBe(0);
+        expect(await idsOf()).toEqual(['later']);
+        expect(await pruneCapsules(short, policy)).toBe(0);
+        clock.advanceSecs(60);
+        expect(await pruneCapsules(short, policy)).toBe(1);
+        expect(await pruneRawMemory(short, policy)).toBe(1);
       });
 
       test('a capsule expires as the policy says', async () => {
