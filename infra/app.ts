@@ -1,12 +1,16 @@
 import { App } from 'aws-cdk-lib';
+import { schedulesOf } from './agent-schedules.ts';
 import { DormouseStack } from './dormouse-stack.ts';
+import { AgentsFileError, useAgentsFile } from './local/agents-file.ts';
 import { InvalidSettingsError, parseSettings } from './settings.ts';
 
 const app = new App();
 try {
-  new DormouseStack(app, 'Dormouse', parseSettings(app.node.getAllContext()));
+  const settings = parseSettings(app.node.getAllContext());
+  const agents = await useAgentsFile(settings.agents);
+  new DormouseStack(app, 'Dormouse', { ...settings, schedules: schedulesOf(agents.values()) });
 } catch (error) {
-  if (!(error instanceof InvalidSettingsError)) throw error;
+  if (!(error instanceof InvalidSettingsError || error instanceof AgentsFileError)) throw error;
   console.error(error.message);
   process.exit(1);
 }

@@ -2,16 +2,30 @@ import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { tables } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
+import type { AgentSchedule } from './agent-schedules.ts';
 import { ServiceAlarms } from './constructs/alarms.ts';
 import { ServiceApi } from './constructs/http-api.ts';
+import { RunQueue } from './constructs/run-queue.ts';
+import { Schedules } from './constructs/schedules.ts';
 import { ServiceFunction } from './constructs/service-function.ts';
 import { ServiceTable } from './constructs/tables.ts';
-import { type FunctionName, functionNames, perFunction, serviceFunctions } from './service-functions.ts';
+import {
+  accessOf,
+  type FunctionName,
+  functionNames,
+  perFunction,
+  serviceFunctions,
+} from './service-functions.ts';
 import type { Settings } from './settings.ts';
+
+export interface DormouseStackProps extends Settings {
+  /** Those of the agents module, which only its loader can read. */
+  readonly schedules: readonly AgentSchedule[];
+}
 
 /** Everything that a deployment of Dormouse consists of. Bound to no account and no region. */
 export class DormouseStack extends Stack {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, settings: DormouseStackProps) {
     super(scope, id, {
       stackName: `dormouse-${settings.stage}`,
       description: 'Dormouse: puts AI agents to sleep and wakes them up again',
@@ -21,11 +35,15 @@ export class DormouseStack extends Stack {
       tables.map((descriptor) => [descriptor, new ServiceTable(this, descriptor, settings)]),
     );
     const functions = perFunction((name) => this.#function(name, settings));
+    const { dispatch, work } = functions;
+    const queue = new RunQueue(this, 'RunQueue', { worker: work });
     for (const name of functionNames) {
-      for (const access of serviceFunctions[name].access) {
+      for (const access of accessOf(name, settings)) {
         stored.get(access.table)?.grantAccess(functions[name], access);
       }
+      if (serviceFunctions[name].sendsToRunQueue) queue.grantSend(functions[name]);
     }
+    const ticks = new Schedules(this, 'Schedules', { schedules: settings.schedules, dispatcher: dispatch });
     const api = new ServiceApi(this, 'HttpApi', functions, settings);
     new ServiceAlarms(this, 'Alarms', {
       functions: Object.values(functions),
@@ -42,20 +60,30 @@ export class DormouseStack extends Stack {
     for (const [{ id: tableId }, table] of stored) this.#output(`${tableId}TableName`, table.tableName);
     for (const fn of Object.values(functions))
       this.#output(`${fn.node.id}LogGroup`, fn.logGroup.logGroupName);
+    this.#output('RunQueueUrl', queue.queueUrl);
+    this.#output('RunDeadLettersUrl', queue.deadLetters.queueUrl);
+    this.#output('TickDeadLettersUrl', ticks.deadLetters.queueUrl);
+    this.#output('DispatchFunctionName', dispatch.functionName, 'What starts the run of a tick');
     this.#output('AccessLogGroup', api.accessLogs.logGroupName);
   }
 
-  #function(name: FunctionName, { agents, auth, strictAgents, retain }: Settings): ServiceFunction {
-    const { id, entry } = serviceFunctions[name];
+  #function(name: FunctionName, settings: Settings): ServiceFunction {
+    const { agents, auth, strictAgents, overlap, retain } = settings;
+    const { id, entry, publishesMetrics, timeoutSecs = 29, takesEvents = false } = serviceFunctions[name];
     const tenantClaim = auth.kind === 'jwt' ? auth.tenantClaim : undefined;
     return new ServiceFunction(this, id, {
       description: `Dormouse: ${name}`,
       entry,
       agents,
       retain,
+      timeoutSecs,
+      takesEvents,
       environment: {
         [environment.strictAgents]: String(strictAgents),
+        [environment.overlap]: overlap,
         ...(tenantClaim !== undefined && { [environment.tenantClaim]: tenantClaim }),
+        // The name is that of Powertools.
+        ...(publishesMetrics && { POWERTOOLS_METRICS_NAMESPACE: this.stackName }),
       },
     });
   }

@@ -15,7 +15,7 @@ synth() {
   npx --no-install cdk synth --quiet "$@"
 }
 synth --output cdk.out/default
-synth --output cdk.out/other --context retain=false --context strictAgents=true \
+synth --output cdk.out/other --context retain=false --context strictAgents=true --context overlap=allow \
   --context auth=jwt --context jwtIssuer=https://issuer.example.com/ --context jwtAudience=dormouse \
   --context tenantClaim=tenant --context alarmEmail=ops@example.com \
   --context corsOrigins=https://app.example.com --context 'throttle={"rateLimit":5,"burstLimit":10}'

@@ -6,18 +6,29 @@ import {
   type TableDescriptor,
 } from '../lib/dynamodb/tables.ts';
 import type { Operation } from '../lib/http/routes.ts';
+import type { Settings } from './settings.ts';
 
 /** Every DynamoDB operation that the code uses. */
 export const tableOperations = ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] as const;
 export type TableOperation = (typeof tableOperations)[number];
 
-/** A Lambda function of the API, and every call that it makes: its role allows these and no other. */
+/** A Lambda function, and every call that it makes: its role allows these and no other. */
 export interface ServiceFunctionDescriptor {
   /** Also the construct id. */
   readonly id: string;
   /** Relative to the project. */
   readonly entry: string;
   readonly access: readonly TableAccess[];
+  /** What it calls besides where callers have tenants. */
+  readonly accessForTenants?: readonly TableAccess[];
+  /** Sends messages to the queue of runs. */
+  readonly sendsToRunQueue?: true;
+  /** Writes metrics into its log. */
+  readonly publishesMetrics?: true;
+  /** Unless given, just under the 30 that API Gateway waits at the most. */
+  readonly timeoutSecs?: number;
+  /** Invoked asynchronously. */
+  readonly takesEvents?: true;
 }
 
 /** Calls on a table itself, and on its local index: the one does not allow the other. */
@@ -27,16 +38,27 @@ export interface TableAccess {
   readonly indexOperations?: readonly TableOperation[];
 }
 
-/** `fallback` takes what no route does. */
-export type FunctionName = Operation | 'fallback';
+/**
+ * `fallback` takes what no route does, `dispatch` the ticks of EventBridge, `work` the messages of the queue of runs.
+ */
+export type FunctionName = Operation | 'fallback' | 'dispatch' | 'work';
 
-/** One function for each operation of the API: a route without one does not compile. */
+/** Everything that starting a run calls. */
+const startsRuns: Pick<ServiceFunctionDescriptor, 'access' | 'sendsToRunQueue' | 'publishesMetrics'> = {
+  // Records are put and updated, leases updated and deleted; what stands in the way of either is read.
+  access: [{ table: runsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
+  sendsToRunQueue: true,
+  publishesMetrics: true,
+};
+
+/** One function for each operation of the API, a route without one does not compile, and those behind it. */
 export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDescriptor>> = {
   hibernate: {
     id: 'Hibernate',
     entry: 'functions/http/hibernate.ts',
     // Chunk rows are put and deleted, heads are updated; a refused commit is looked into by reading.
     access: [{ table: snapshotsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
+    publishesMetrics: true,
   },
   thaw: {
     id: 'Thaw',
@@ -114,11 +136,7 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     entry: 'functions/http/list-errors.ts',
     access: [{ table: errorsTable, operations: ['Query'] }],
   },
-  'start-run': {
-    id: 'StartRun',
-    entry: 'functions/http/start-run.ts',
-    access: [{ table: runsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
-  },
+  'start-run': { id: 'StartRun', entry: 'functions/http/start-run.ts', ...startsRuns },
   'list-runs': {
     id: 'ListRuns',
     entry: 'functions/http/list-runs.ts',
@@ -137,7 +155,44 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
   },
   'list-schedules': { id: 'ListSchedules', entry: 'functions/http/list-schedules.ts', access: [] },
   fallback: { id: 'Fallback', entry: 'functions/http/fallback.ts', access: [] },
+  dispatch: {
+    id: 'Dispatch',
+    entry: 'functions/lifecycle/dispatch.ts',
+    ...startsRuns,
+    // Tenants are registered as sessions: a tick starts a run for each.
+    accessForTenants: [{ table: sessionsTable, operations: ['Query'] }],
+    // The most that Lambda gives. A tick that has more tenants than fit in comes again, and finds most of them served.
+    timeoutSecs: 900,
+    takesEvents: true,
+  },
+  work: {
+    id: 'Work',
+    entry: 'functions/lifecycle/work.ts',
+    access: [
+      // Pages are put and queried, claims put and updated, runs and leases updated, leases deleted.
+      { table: runsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] },
+      // Everything that an action may do with sessions and memory.
+      {
+        table: sessionsTable,
+        operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
+        indexOperations: ['Query'],
+      },
+      // Failures are put; what has rolled out of the log is queried and deleted.
+      { table: errorsTable, operations: ['PutItem', 'DeleteItem', 'Query'] },
+    ],
+    sendsToRunQueue: true,
+    publishesMetrics: true,
+    // A session's time limit counts up to half of it; a message whose worker died comes again after six times as long.
+    timeoutSecs: 300,
+  },
 };
+
+/** What a function may call under these settings. */
+export function accessOf(name: FunctionName, { auth }: Pick<Settings, 'auth'>): readonly TableAccess[] {
+  const { access, accessForTenants = [] } = serviceFunctions[name];
+  const hasTenants = auth.kind === 'jwt' && auth.tenantClaim !== undefined;
+  return hasTenants ? [...access, ...accessForTenants] : access;
+}
 
 export const functionNames = Object.keys(serviceFunctions) as readonly FunctionName[];
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Overlap } from '../lib/runs/run.ts';
 import { projectRoot } from './project.ts';
 import {
   audiences,
@@ -23,6 +24,8 @@ export interface Settings {
   readonly agents: string;
   readonly auth: IamAuth | JwtAuth;
   readonly strictAgents: boolean;
+  /** What happens to a run while another one of its action is still going. */
+  readonly overlap: Overlap;
   readonly alarmEmail: string | undefined;
   readonly throttle: Throttle;
   /** Origins of browser pages that may call the API; none: no CORS. */
@@ -55,6 +58,7 @@ const kinds = {
   jwtAudience: audiences,
   tenantClaim: word(/^[^\s"']+$/, 'the name of a claim'),
   strictAgents: flag,
+  overlap: oneOf('skip', 'allow'),
   alarmEmail: emailAddress,
   throttle: throttling,
   corsOrigins: origins,
@@ -108,6 +112,7 @@ export function parseSettings(context: Readonly<Record<string, unknown>>): Setti
         ? { kind: 'jwt', ...jwt, issuer: jwt.issuer ?? '', audience: jwt.audience ?? [] }
         : { kind: 'iam' },
     strictAgents: read('strictAgents', kinds.strictAgents) ?? false,
+    overlap: read('overlap', kinds.overlap) ?? 'skip',
     alarmEmail: read('alarmEmail', kinds.alarmEmail),
     throttle: read('throttle', kinds.throttle) ?? { rateLimit: 500, burstLimit: 1000 },
     corsOrigins: read('corsOrigins', kinds.corsOrigins) ?? [],

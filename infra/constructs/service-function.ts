@@ -17,6 +17,9 @@ export interface ServiceFunctionProps {
   readonly agents: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly retain: boolean;
+  readonly timeoutSecs: number;
+  /** Invoked asynchronously: whoever arranges that says how often it is tried. Any other is not tried again. */
+  readonly takesEvents: boolean;
 }
 
 /**
@@ -24,6 +27,8 @@ export interface ServiceFunctionProps {
  * and a role of its own. The role may write that log and nothing else, until something is granted.
  */
 export class ServiceFunction extends NodejsFunction {
+  readonly timeoutSecs: number;
+
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     assertBundlerInstalled();
     const logGroup = serviceLogs(scope, `${id}Logs`, props);
@@ -39,8 +44,7 @@ export class ServiceFunction extends NodejsFunction {
       architecture: Architecture.ARM_64,
       // Memory is also processor time: below this, cold starts and compression take noticeably longer.
       memorySize: 1024,
-      // Just under the 30 seconds that API Gateway waits at the most.
-      timeout: Duration.seconds(29),
+      timeout: Duration.seconds(props.timeoutSecs),
       environment: { ...props.environment },
       logGroup,
       role,
@@ -58,6 +62,9 @@ export class ServiceFunction extends NodejsFunction {
         },
       },
     });
+    this.timeoutSecs = props.timeoutSecs;
+    // Lambda's own default would be two more tries within six hours.
+    if (!props.takesEvents) this.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
   }
 }
 

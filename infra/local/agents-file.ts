@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { register } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { indexAgents } from '../../lib/agents/define-agent.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { AgentsResolution } from './agents-hooks.ts';
@@ -11,11 +12,11 @@ export class AgentsFileError extends Error {}
 
 /**
  * Makes a file the agents module of this process; to be called before the handlers are loaded. The file may lie
- * anywhere: `dormouse` is this project's library to it.
+ * anywhere: `dormouse` is this project's library to it. Resolves its agents, by name.
  *
  * @throws AgentsFileError
  */
-export async function useAgentsFile(file: string): Promise<void> {
+export async function useAgentsFile(file: string): Promise<ReadonlyMap<string, AgentDefinition>> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
     throw new AgentsFileError(`there is no agents file ${file}`);
   }
@@ -27,7 +28,7 @@ export async function useAgentsFile(file: string): Promise<void> {
   });
   try {
     const module: { default?: unknown } = await import(agents);
-    indexAgents(module.default as Parameters<typeof indexAgents>[0]);
+    return indexAgents(module.default as Parameters<typeof indexAgents>[0]);
   } catch (error) {
     throw new AgentsFileError(`the agents file ${file} cannot be used: ${firstProblem(error)}`, {
       cause: error,

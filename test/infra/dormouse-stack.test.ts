@@ -14,7 +14,7 @@ describe.each([
 ])('the stack, %s,', (_how, settings) => {
   const { app, stack, template } = validatedStack(settings);
 
-  test('passes the AwsSolutions rules without a suppression', () => {
+  test('passes the AwsSolutions rules; what it acknowledges says why', () => {
     expect(new AwsSolutionsChecks(app).validateScope(stack).violations).toEqual([]);
   });
 
@@ -36,13 +36,15 @@ describe.each([
     expect(Token.isUnresolved(stack.region)).toBe(true);
   });
 
+  // CloudFormation takes 500 in a stack. A function of its own for every operation costs eleven of them, which is what
+  // keeps each role down to the calls that are made; 170 are left for schedules, and the next test fills them.
   test('has no custom resource, and room below the limit of 500 resources', () => {
     const types = Object.values(template.toJSON().Resources).map(
       (resource) => (resource as { Type: string }).Type,
     );
 
     expect(types.filter((type) => /^Custom::|CustomResource/.test(type))).toEqual([]);
-    expect(types.length).toBeLessThan(250);
+    expect(types.length).toBeLessThan(330);
   });
 
   // What is retained under a fixed name stands in the way of the next deployment.
@@ -53,16 +55,22 @@ describe.each([
     ['AWS::IAM::Role', 'RoleName'],
     ['AWS::CloudWatch::Alarm', 'AlarmName'],
     ['AWS::SNS::Topic', 'TopicName'],
+    ['AWS::SQS::Queue', 'QueueName'],
+    ['AWS::Scheduler::ScheduleGroup', 'Name'],
   ])('leaves the name of every %s to CloudFormation', (type, property) => {
     for (const { Properties } of Object.values(resourcesOf(template, type))) {
       expect(Properties).not.toHaveProperty(property);
     }
   });
 
-  test('says where the API, its tables and its logs are', () => {
+  test('says where the API, its tables, its queues and its logs are', () => {
     const names = [
       'ApiUrl',
       'AccessLogGroup',
+      'RunQueueUrl',
+      'RunDeadLettersUrl',
+      'TickDeadLettersUrl',
+      'DispatchFunctionName',
       ...tables.map(({ id }) => `${id}TableName`),
       ...Object.values(serviceFunctions).map(({ id }) => `${id}LogGroup`),
     ];

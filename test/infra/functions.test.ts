@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../../infra/project.ts';
 import { resourceText } from '../../infra/rehearsal/grants.ts';
 import { type FunctionName, functionNames, serviceFunctions } from '../../infra/service-functions.ts';
-import { tables } from '../../lib/dynamodb/tables.ts';
+import { sessionsTable, tables } from '../../lib/dynamodb/tables.ts';
 import { environment } from '../../lib/environment.ts';
-import { type Resource, resourcesOf, synthesizedStack } from './synthesized-stack.ts';
+import { otherSettings, type Resource, resourcesOf, synthesizedStack } from './synthesized-stack.ts';
 
 /** What each function may do, besides writing its log. The rehearsal compares this with what it was seen to do. */
 const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>>> = {
@@ -36,19 +36,36 @@ const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>
   'list-jobs': { '{RunsTable}': ['GetItem', 'Query'] },
   'list-schedules': {},
   fallback: {},
+  dispatch: { '{RunsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
+  work: {
+    '{RunsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    '{SessionsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    '{SessionsTable}/index/byPlace': ['Query'],
+    '{ErrorsTable}': ['DeleteItem', 'PutItem', 'Query'],
+  },
 };
 
-const { template } = synthesizedStack();
+/** Likewise, of queues: who starts runs sends, the worker also hands on; Lambda takes messages in its name. */
+const permittedOnQueues: Partial<typeof permitted> = {
+  'start-run': { '{RunQueue}': ['SendMessage'] },
+  dispatch: { '{RunQueue}': ['SendMessage'], '{TickDeadLetters}': ['SendMessage'] },
+  work: { '{RunQueue}': ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'] },
+};
+
+/** Seconds; all others run for less time than the 30 that API Gateway waits. */
+const timeouts: Partial<Record<FunctionName, number>> = { dispatch: 900, work: 300 };
+
+const { stack, template } = synthesizedStack();
 
 describe.each(functionNames)('the function %s', (name) => {
   const fn = functionOf(template, name);
 
-  test('runs on Node.js 24 on arm64, for less time than API Gateway waits', () => {
+  test('runs on Node.js 24 on arm64, within its time', () => {
     expect(fn.Properties).toMatchObject({
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
       MemorySize: 1024,
-      Timeout: 29,
+      Timeout: timeouts[name] ?? 29,
       Handler: 'index.handler',
     });
   });
@@ -75,23 +92,34 @@ describe.each(functionNames)('the function %s', (name) => {
     ]);
   });
 
-  test('may make exactly the calls that it makes, on its own log group, its tables and their index', () => {
-    const logGroup = fn.Properties.LoggingConfig.LogGroup.Ref;
-    const allowed = statementsOf(template, fn).flatMap(({ Action, Resource }) =>
-      [Action].flat().flatMap((action) => [Resource].flat().map((on) => `${action} ${resourceText(on)}`)),
-    );
+  test('may make exactly the calls that it makes, on its own log group, its tables, their index and its queues', () => {
+    const expected = [
+      ...callsOf('dynamodb', permitted[name]),
+      ...callsOf('sqs', permittedOnQueues[name]),
+      ...callsOf('logs', { [`{${serviceFunctions[name].id}Logs}`]: ['CreateLogStream', 'PutLogEvents'] }),
+    ];
 
-    const tableCalls = Object.entries(permitted[name]).flatMap(([resource, calls]) =>
-      calls.map((call) => `dynamodb:${call} ${resource}`),
-    );
-    const logCalls = ['CreateLogStream', 'PutLogEvents'].map((call) => `logs:${call} {${logGroup}}`);
-    expect(allowed.toSorted()).toEqual([...tableCalls, ...logCalls].toSorted());
+    expect(allowedCalls(template, fn).toSorted()).toEqual(expected.toSorted());
   });
 
   test('knows the names of exactly the tables that it may use', () => {
     const names = tables.map(({ env }) => env).filter((env) => variables(fn)[env] !== undefined);
 
-    expect(names).toEqual(serviceFunctions[name].access.map(({ table }) => table.env));
+    const used = new Set(serviceFunctions[name].access.map(({ table }) => table.env));
+    expect(new Set(names)).toEqual(used);
+  });
+
+  test('knows the queue of runs exactly if it sends to it', () => {
+    const sends = permittedOnQueues[name]?.['{RunQueue}']?.includes('SendMessage') ?? false;
+
+    expect(Object.hasOwn(variables(fn), environment.runQueueUrl)).toBe(sends);
+  });
+
+  test('publishes metrics under the name of the stack, if it has any', () => {
+    const source = readFileSync(join(projectRoot, serviceFunctions[name].entry), 'utf8');
+
+    const namespace = source.includes('publishMetrics(') ? stack.stackName : undefined;
+    expect(variables(fn).POWERTOOLS_METRICS_NAMESPACE).toBe(namespace);
   });
 });
 
@@ -108,23 +136,32 @@ describe('the functions', () => {
     expect(new Set(granted)).toEqual(new Set(called));
   });
 
-  test('carry the settings, and no tenant claim unless one is set', () => {
-    const other = synthesizedStack({
-      strictAgents: true,
-      auth: 'jwt',
-      jwtIssuer: 'https://issuer.example.com/',
-      jwtAudience: 'dormouse',
-      tenantClaim: 'tenant',
-    }).template;
+  const withTenants = synthesizedStack(otherSettings).template;
 
+  test('carry the settings, and no tenant claim unless one is set', () => {
     for (const name of functionNames) {
-      expect(variables(functionOf(template, name))[environment.strictAgents]).toBe('false');
+      expect(variables(functionOf(template, name))).toMatchObject({
+        [environment.strictAgents]: 'false',
+        [environment.overlap]: 'skip',
+      });
       expect(variables(functionOf(template, name))).not.toHaveProperty(environment.tenantClaim);
-      expect(variables(functionOf(other, name))).toMatchObject({
+      expect(variables(functionOf(withTenants, name))).toMatchObject({
         [environment.strictAgents]: 'true',
+        [environment.overlap]: 'allow',
         [environment.tenantClaim]: 'tenant',
       });
     }
+  });
+
+  test('may do no more where there are tenants, but that the dispatcher finds these', () => {
+    for (const name of functionNames) {
+      const added = name === 'dispatch' ? ['dynamodb:Query {SessionsTable}'] : [];
+      const before = allowedCalls(template, functionOf(template, name));
+
+      const now = allowedCalls(withTenants, functionOf(withTenants, name));
+      expect(now.toSorted()).toEqual([...before, ...added].toSorted());
+    }
+    expect(variables(functionOf(withTenants, 'dispatch'))).toHaveProperty(sessionsTable.env);
   });
 
   test('are all there is: no helper of the CDK runs along', () => {
@@ -135,6 +172,23 @@ describe('the functions', () => {
 interface Statement {
   readonly Action: string | string[];
   readonly Resource: unknown;
+}
+
+function callsOf(service: string, calls: Readonly<Record<string, readonly string[]>> = {}): string[] {
+  return Object.entries(calls).flatMap(([resource, ofResource]) =>
+    ofResource.map((call) => `${service}:${call} ${resource}`),
+  );
+}
+
+/** `service:Call {Resource}`, the resource without the digest that the CDK ends its logical id with. */
+function allowedCalls(from: Template, fn: Resource): string[] {
+  return statementsOf(from, fn).flatMap(({ Action, Resource }) =>
+    [Action]
+      .flat()
+      .flatMap((action) =>
+        [Resource].flat().map((on) => `${action} ${resourceText(on).replace(/[0-9A-F]{8}\}/, '}')}`),
+      ),
+  );
 }
 
 function functionOf(from: Template, name: FunctionName): Resource {

@@ -26,6 +26,8 @@ describe('a bundle', () => {
         agents,
         environment: {},
         retain: false,
+        timeoutSecs: 29,
+        takesEvents: false,
       });
     });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import type { AgentSchedule } from '../../infra/agent-schedules.ts';
 import { DormouseStack } from '../../infra/dormouse-stack.ts';
 import { projectRoot } from '../../infra/project.ts';
 import { parseSettings } from '../../infra/settings.ts';
@@ -15,6 +16,7 @@ export const otherSettings = {
   jwtAudience: 'dormouse',
   tenantClaim: 'tenant',
   strictAgents: true,
+  overlap: 'allow',
   retain: false,
   stage: 'other',
   alarmEmail: 'ops@example.com',
@@ -29,16 +31,25 @@ export interface SynthesizedStack {
 }
 
 /** The stack under the context of cdk.json and these settings; its functions are not bundled. */
-export function synthesizedStack(settings: Readonly<Record<string, unknown>> = {}): SynthesizedStack {
+export function synthesizedStack(
+  settings: Readonly<Record<string, unknown>> = {},
+  schedules: readonly AgentSchedule[] = [],
+): SynthesizedStack {
   // The CDK's validation of the template takes seconds to start: one test file is enough for that.
   process.env.CDK_VALIDATION = 'false';
-  return validatedStack(settings);
+  return validatedStack(settings, schedules);
 }
 
 /** As `synthesizedStack`; what the CDK's own validation has to say is in the assembly. */
-export function validatedStack(settings: Readonly<Record<string, unknown>>): SynthesizedStack {
+export function validatedStack(
+  settings: Readonly<Record<string, unknown>>,
+  schedules: readonly AgentSchedule[] = [],
+): SynthesizedStack {
   const app = new App({ context: { ...deployedContext, ...settings, 'aws:cdk:bundling-stacks': [] } });
-  const stack = new DormouseStack(app, 'Dormouse', parseSettings(app.node.getAllContext()));
+  const stack = new DormouseStack(app, 'Dormouse', {
+    ...parseSettings(app.node.getAllContext()),
+    schedules,
+  });
   return { app, stack, template: Template.fromStack(stack) };
 }
 

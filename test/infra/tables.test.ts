@@ -46,6 +46,21 @@ describe('the tables', () => {
         attributes: ['pk S', 'sk S'],
         indexes: [],
       },
+      {
+        logicalId: 'RunsTable',
+        keys: ['HASH pk', 'RANGE sk'],
+        attributes: ['pk S', 'sk S', 'actionRun S'],
+        indexes: [
+          {
+            IndexName: 'byAction',
+            KeySchema: [
+              { AttributeName: 'pk', KeyType: 'HASH' },
+              { AttributeName: 'actionRun', KeyType: 'RANGE' },
+            ],
+            Projection: { ProjectionType: 'ALL' },
+          },
+        ],
+      },
     ]);
   });
 
