@@ -3,6 +3,8 @@ import { sessionShards } from '../../../lib/defaults.ts';
 import { dynamoDbRuns } from '../../../lib/dynamodb/dynamodb-runs.ts';
 import { dynamoDbStores } from '../../../lib/dynamodb/dynamodb-stores.ts';
 import { runsTable } from '../../../lib/dynamodb/tables.ts';
+import { type InMemoryRunQueue, inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
+import { resumeRuns } from '../../../lib/runs/resume-runs.ts';
 import type { RunEngine } from '../../../lib/runs/run-engine.ts';
 import { type RunRequest, type StartedRun, startRun } from '../../../lib/runs/start-run.ts';
 import { workShard } from '../../../lib/runs/work-shard.ts';
@@ -163,12 +165,16 @@ describe('over DynamoDB', () => {
     return { ...engine, ...portsOver(client), queue };
   };
 
-  test('a process that dies at its first write, its second, …: whole each time, after a redelivery', async () => {
-    // Of one shard, so that it is handed on from the first to the second.
-    const ofOneShard = Array.from({ length: 100 }, (_, index) => `s${index}`).filter(
-      (id) => shardOf(id, sessionShards) === 0,
-    );
-    const sessions = ofOneShard.slice(0, 2).sort();
+  // Two of one shard, so that it is handed on from the first to the second.
+  const sessions = Array.from({ length: 100 }, (_, index) => `s${index}`)
+    .filter((id) => shardOf(id, sessionShards) === 0)
+    .slice(0, 2)
+    .sort();
+
+  /** Runs over two sessions, in each of which a process dies, each time one write later. Resolves how many did. */
+  const dieAtEachWrite = async (
+    carryOut: (newProcess: () => RunEngine, request: RunRequest, engine: RunEngine) => Promise<StartedRun>,
+  ): Promise<number> => {
     let deaths = 0;
     for (const fate of ['dies before', 'dies after'] as const) {
       for (let fatal = 1, died = true; died; fatal++) {
@@ -181,21 +187,50 @@ describe('over DynamoDB', () => {
         for (const id of sessions)
           await engine.stores.sessions.register(agent, { id, meta: {}, at: engine.clock() });
         let written = 0;
-        const newProcess = () => dyingProcess(engine, () => (++written === fatal ? fate : 'lives'));
+        const fateOf = () => (++written === fatal ? fate : 'lives');
 
-        const { run } = await deliverTick(newProcess, request);
-        await under.queue.drain((message) =>
-          workShard(newProcess(), message, { remainingMs: hardlyAnyTime() }),
-        );
+        const { run } = await carryOut(() => dyingProcess(engine, fateOf), request, engine);
 
         died = written >= fatal;
         if (died) deaths++;
         expect([...visits.keys()].sort(), `write ${fatal}`).toEqual(sessions);
         expect(await engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 2, ok: 2 });
         expect((await under.jobsOf(run)).ok).toEqual(sessions);
-        expect(await engine.leases.holder(agent, 'digest')).toBeUndefined();
+        expect(await startRun(engine, { agent, action: 'digest' })).toMatchObject({ status: 'started' });
       }
     }
+    return deaths;
+  };
+
+  test('a process that dies at its first write, its second, …: whole each time, after a redelivery', async () => {
+    const deaths = await dieAtEachWrite(async (newProcess, request, engine) => {
+      const queue = engine.queue as InMemoryRunQueue;
+      const started = await deliverTick(newProcess, request);
+      await queue.drain((message) => workShard(newProcess(), message, { remainingMs: hardlyAnyTime() }));
+      expect(await engine.leases.holder(request.agent, 'digest')).toBeUndefined();
+      return started;
+    });
+
+    expect(deaths).toBeGreaterThan(25);
+  });
+
+  test('a process that takes its queue with it: whole each time, after the next one went on', async () => {
+    const deaths = await dieAtEachWrite(async (newProcess, request) => {
+      for (let start = 1; start < 10; start++) {
+        const queue = inMemoryRunQueue({ receiveLimit: 1 });
+        const process = { ...newProcess(), queue };
+        try {
+          await resumeRuns(process, request.agent);
+          const started = await startRun(process, request);
+          await queue.drain((message) => workShard(process, message, { remainingMs: hardlyAnyTime() }));
+          if (queue.deadLetters.length === 0) return started;
+        } catch {
+          // It died: the next one has nothing but what is stored.
+        }
+      }
+      throw new Error('the run never came to its end');
+    });
+
     expect(deaths).toBeGreaterThan(25);
   });
 

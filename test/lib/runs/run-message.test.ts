@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type DeadLetter, inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
 import { isRunId, requestedRunId, scheduledRunId } from '../../../lib/runs/run-id.ts';
 import { parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
 
@@ -61,17 +61,45 @@ describe("a run's id", () => {
 
 describe('the queue of a process', () => {
   test('delivers what rejects again after the others, and sets it aside at the receive limit', async () => {
-    const queue = inMemoryRunQueue({ receiveLimit: 3 });
+    const told: DeadLetter[] = [];
+    const queue = inMemoryRunQueue({ receiveLimit: 3, onDeadLetter: (letter) => told.push(letter) });
     await queue.send([0, 1, 2].map((shard) => ({ ...message, shard })));
 
-    const seen: number[] = [];
-    await queue.drain(async ({ shard }) => {
-      seen.push(shard);
+    const seen: [shard: number, received: number][] = [];
+    await queue.drain(async ({ shard }, received) => {
+      seen.push([shard, received]);
       if (shard === 1) throw new Error('poison');
     });
 
-    expect(seen).toEqual([0, 1, 2, 1, 1]);
+    expect(seen).toEqual([...[0, 1, 2].map((shard) => [shard, 1]), [1, 2], [1, 3]]);
     expect(queue.deadLetters).toEqual([{ message: { ...message, shard: 1 }, error: new Error('poison') }]);
+    expect(told).toEqual(queue.deadLetters);
+  });
+
+  test('lets what rejects wait where it is asked to, and tells its host when it is back', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let told = 0;
+    const queue = inMemoryRunQueue({ receiveLimit: 3, redeliveryMs: 1_000, onMessage: () => told++ });
+    const received: number[] = [];
+    const fail = async (_message: RunMessage, time: number) => {
+      received.push(time);
+      throw new Error('away');
+    };
+    await queue.send([message]);
+
+    await queue.drain(fail);
+    vi.advanceTimersByTime(999);
+    expect([queue.waiting, told]).toEqual([0, 1]);
+    vi.advanceTimersByTime(1);
+    expect([queue.waiting, told]).toEqual([1, 2]);
+    await queue.drain(fail);
+    vi.advanceTimersByTime(1_000);
+    await queue.drain(fail);
+
+    expect(received).toEqual([1, 2, 3]);
+    expect(queue.deadLetters).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('delivers several at once, those too that come meanwhile, and tells its host of them', async () => {
