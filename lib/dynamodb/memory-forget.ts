@@ -1,13 +1,13 @@
 import { DeleteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { abandonedAfterMs, memoryConcurrency, raceAttempts } from '../defaults.ts';
-import type { MemoryScope, RecordKind, TimeRange } from '../memory/memory-store.ts';
+import type { ForgetQuery, MemoryScope, RecordKind } from '../memory/memory-store.ts';
 import { placesOf } from '../memory/record-place.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
 import { forEachSettled } from './for-each-settled.ts';
 import { kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
 import { indexPages } from './memory-read.ts';
-import { isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
+import { isPlaced, isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
 import { removeRecord } from './memory-remove.ts';
 import type { Item } from './snapshot-head.ts';
 import { itemKey, type SnapshotTable } from './snapshot-table.ts';
@@ -17,11 +17,12 @@ export async function forgetRange(
   table: SnapshotTable,
   scope: MemoryScope,
   kind: RecordKind,
-  range: TimeRange,
+  range: ForgetQuery,
 ): Promise<number> {
   const { first, last } = placesOf(range);
   const bounds = { first: recordPlace(kind, first), last: recordPlace(kind, last) };
-  const removed = await removeIndexed(table, scope, bounds);
+  const counts = range.expiredToo ? isPlaced : liveNow(table);
+  const removed = await removeIndexed(table, scope, bounds, counts);
   await sweepLimbo(table, scope);
   return removed;
 }
@@ -35,37 +36,42 @@ export async function forgetIds(
     table,
     scope,
     rows.filter((row) => row !== undefined),
+    liveNow(table),
   );
   await sweepLimbo(table, scope);
   return removed;
 }
 
+const liveNow = (table: SnapshotTable) => (row: RecordRow) => isVisible(row, table.clock());
+
 /** What has been in limbo for so long that nobody is at work on it any more. */
 async function sweepLimbo(table: SnapshotTable, scope: MemoryScope): Promise<void> {
   const last = limboPlace(table.clock().getTime() - abandonedAfterMs);
-  await removeIndexed(table, scope, { first: limboPlace(0), last });
+  await removeIndexed(table, scope, { first: limboPlace(0), last }, isPlaced);
 }
 
 async function removeIndexed(
   table: SnapshotTable,
   scope: MemoryScope,
   bounds: { first: string; last: string },
+  counts: (row: RecordRow) => boolean,
 ): Promise<number> {
   let removed = 0;
   for await (const rows of indexPages(table, scope, { ...bounds, attributes: removalAttributes }))
-    removed += await removeRows(table, scope, rows);
+    removed += await removeRows(table, scope, rows, counts);
   return removed;
 }
 
-/** Resolves how many live records it removed. After a failure it waits for what is under way before it rejects. */
+/** Resolves how many it removed of the records that count. After a failure it waits for what is under way before it rejects. */
 async function removeRows(
   table: SnapshotTable,
   scope: MemoryScope,
   rows: readonly RecordRow[],
+  counts: (row: RecordRow) => boolean,
 ): Promise<number> {
   let removed = 0;
   await forEachSettled(rows, memoryConcurrency, async (row) => {
-    if ((await removeRecord(table, scope, row)) && isVisible(row, table.clock())) removed++;
+    if ((await removeRecord(table, scope, row)) && counts(row)) removed++;
   });
   return removed;
 }
@@ -81,8 +87,8 @@ export async function forgetScope(table: SnapshotTable, scope: MemoryScope): Pro
     for await (const rows of partitionPages(table, scope)) {
       found += rows.length;
       const ofKind = (kind: RecordKind | undefined) => rows.filter((row) => kindOf(row.sk) === kind);
-      messages += await removeRows(table, scope, ofKind('message'));
-      await removeRows(table, scope, ofKind('capsule'));
+      messages += await removeRows(table, scope, ofKind('message'), liveNow(table));
+      await removeRows(table, scope, ofKind('capsule'), liveNow(table));
       await forEachSettled(ofKind(undefined), memoryConcurrency, ({ sk }) =>
         table.client.send(
           new DeleteItemCommand({

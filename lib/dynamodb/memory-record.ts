@@ -63,9 +63,14 @@ export function parseRecord(item: Item): RecordRow {
   };
 }
 
+/** A record that was stored to the end, and not removed since. */
+export function isPlaced({ place }: RecordRow): boolean {
+  return !place.startsWith('limbo/');
+}
+
 /** What a reader may see: a record that is in place and has not expired. */
 export function isVisible(row: RecordRow, now: Date): boolean {
-  return !row.place.startsWith('limbo/') && isLive(row, now);
+  return isPlaced(row) && isLive(row, now);
 }
 
 export function withData(row: RecordRow, data: Uint8Array | undefined): StoredRecord {

@@ -11,8 +11,8 @@ import type { SessionJobOptions } from './session-job.ts';
 const pruneAction = 'prune-raw-memory';
 
 /**
- * Deletes raw messages with a timestamp up to and including now - `rawRetentionSecs`, and resolves how many. None where
- * the policy sets no retention, or one of 0 or less. Not a `forget`: a policy that forbids forgetting still prunes.
+ * Deletes raw messages with a timestamp up to and including now - `rawRetentionSecs`, and resolves how many: they are not
+ * shown any more, but were stored until now. None where the policy sets no retention, or one of 0 or less. Not a `forget`: a policy that forbids forgetting still prunes.
  *
  * @example
  * const removed = await pruneRawMemory(runtime.memory('chat-7'), DEFAULT_RETENTION);
@@ -35,7 +35,7 @@ async function prune(memory: AgentMemory, kind: RecordKind, retention: number | 
   const seconds = secondsOf(retention);
   if (seconds === undefined) return 0;
   const to = memory.clock().getTime() - seconds * 1000;
-  return memory.store.forgetRange(memory.scope, kind, { to });
+  return memory.store.forgetRange(memory.scope, kind, { to, expiredToo: true });
 }
 
 /**

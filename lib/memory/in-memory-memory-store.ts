@@ -77,7 +77,8 @@ export function inMemoryMemoryStore({
     },
     async forgetRange(scope, kind, range) {
       const { first, last } = placesOf(range);
-      const inRange = live(scope, kind).filter(({ place }) => place >= first && place <= last);
+      const records = range.expiredToo ? [...memoryOf(scope).records[kind].values()] : live(scope, kind);
+      const inRange = records.filter(({ place }) => place >= first && place <= last);
       return remove(scope, kind, inRange);
     },
     async forgetIds(scope, kind, ids) {

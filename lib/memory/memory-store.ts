@@ -46,6 +46,11 @@ export interface TimeRange {
   readonly to?: number | undefined;
 }
 
+export interface ForgetQuery extends TimeRange {
+  /** Records that have expired, and are stored still, are removed and counted like any other. */
+  readonly expiredToo?: boolean | undefined;
+}
+
 export interface RecordQuery extends TimeRange {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
@@ -82,8 +87,8 @@ export interface MemoryStore {
   append(scope: MemoryScope, kind: RecordKind, request: AppendRequest): Promise<readonly Appended[]>;
   get(scope: MemoryScope, kind: RecordKind, id: string): Promise<StoredRecord | undefined>;
   list(scope: MemoryScope, kind: RecordKind, query: RecordQuery): Promise<RecordPage>;
-  /** Resolves how many live records this call removed. */
-  forgetRange(scope: MemoryScope, kind: RecordKind, range: TimeRange): Promise<number>;
+  /** Resolves how many live records this call removed, or with `expiredToo` how many that were stored. */
+  forgetRange(scope: MemoryScope, kind: RecordKind, range: ForgetQuery): Promise<number>;
   forgetIds(scope: MemoryScope, kind: RecordKind, ids: readonly string[]): Promise<number>;
   /** Removes all that belongs to the session: messages, capsules, data of its users. Resolves how many live messages. */
   forgetScope(scope: MemoryScope): Promise<number>;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pruneRawMemory } from '../../lib/lifecycle/prune.ts';
 import type { AgentMemory, RecentQuery } from '../../lib/memory/agent-memory.ts';
 import { createMemory, type MemoryOptions } from '../../lib/memory/create-memory.ts';
 import type { MemoryStore } from '../../lib/memory/memory-store.ts';
@@ -442,6 +443,17 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         expect(await memory.forgetSessionRange(0, clock.now().getTime() - 1)).toBe(0);
         await short.remember({ id: 'm1', content: 'new' });
         expect(await idsOf()).toEqual(['later', 'm1']);
+      });
+
+      test('an expired message is stored until it is pruned, and counted then', async () => {
+        const short = memoryOf('s1', { policy });
+        await short.remember([...['a', 'b'].map((id) => ({ id, content: id })), { id: 'now', content: 1 }]);
+        clock.advanceSecs(61);
+        await short.remember({ id: 'now', content: 2 });
+
+        expect(await pruneRawMemory(short, policy)).toBe(2);
+        expect(await pruneRawMemory(short, policy)).toBe(0);
+        expect(await idsOf()).toEqual(['now']);
       });
 
       test('a capsule expires as the policy says', async () => {
