@@ -68,11 +68,13 @@ export async function* eachSessionJob(
   const run = resolve(runtime, action, handler, options);
   const sessions = options.sessions ?? runtime.listRegisteredSessions();
   const unrecorded: unknown[] = [];
+  let goesOn = true;
   const jobs = pMapIterable(
     untilAborted(sessions, run.signal),
     async (session) => {
-      // It may have been read just before the run was called off.
-      if (run.signal?.aborted) return undefined;
+      // Sessions are read ahead: this one may have waited for its turn for as long as others took.
+      goesOn &&= !run.signal?.aborted && run.mayBegin();
+      if (!goesOn) return undefined;
       try {
         return jobOk(session.id, action, await runHandler(run, session));
       } catch (thrown) {
@@ -102,6 +104,7 @@ interface Run {
   readonly runId: string;
   readonly now: Date;
   readonly signal: AbortSignal | undefined;
+  readonly mayBegin: () => boolean;
   readonly logger: JobLogger;
 }
 
@@ -126,6 +129,7 @@ function resolve(
     runId: options.runId ?? runtime.newId(),
     now: options.now ?? runtime.now(),
     signal: options.signal,
+    mayBegin: options.mayBegin ?? (() => true),
     logger: options.logger ?? silent,
   };
 }

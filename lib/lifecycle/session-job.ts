@@ -37,5 +37,7 @@ export interface SessionJobOptions {
   readonly now?: Date | undefined;
   /** Once aborted, no further session is begun, and those under way are told. */
   readonly signal?: AbortSignal | undefined;
+  /** Asked as each session is about to begin. From the first no on none is begun, and those under way go on. */
+  readonly mayBegin?: (() => boolean) | undefined;
   readonly logger?: JobLogger | undefined;
 }

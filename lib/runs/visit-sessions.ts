@@ -53,19 +53,18 @@ export function visitor(
   let begun = 0;
   const hasTime = () => begun === 0 || remainingMs() > timeoutMs + reserveMs;
 
-  function* withinTime(sessions: readonly Session[]) {
-    for (const session of sessions) {
-      if (!hasTime()) return;
-      begun++;
-      yield session;
-    }
-  }
+  const mayBegin = () => {
+    const may = hasTime();
+    if (may) begun++;
+    return may;
+  };
 
   const visit = async (sessions: readonly Session[]): Promise<Visits> => {
     const jobs: LifecycleJob[] = [];
     try {
       for await (const job of eachSessionJob(runtime, run.action, handler, {
-        sessions: withinTime(sessions),
+        sessions,
+        mayBegin,
         concurrency: limits.sessionConcurrency ?? sessionConcurrency,
         timeoutSecs: timeoutMs / 1000,
         runId: run.runId,

@@ -208,6 +208,28 @@ test('a run that is called off begins no further session', async () => {
   expect(jobs.map(({ sessionId }) => sessionId)).toEqual(['a', 'b']);
 });
 
+test('a run whose time is up begins no further session, those read ahead included, and lets the others end', async () => {
+  const begun: string[] = [];
+  let left = 2;
+
+  const jobs = await runSessionJob(
+    runtime,
+    'x',
+    async ({ id }) => {
+      begun.push(id);
+      await new Promise((resolve) => setImmediate(resolve));
+      left = 0;
+    },
+    { sessions: sessionsNamed('a', 'b', 'c', 'd', 'e', 'f'), concurrency: 2, mayBegin: () => left > 0 },
+  );
+
+  expect(begun).toEqual(['a', 'b']);
+  expect(jobs.map(({ sessionId, ok }) => [sessionId, ok])).toEqual([
+    ['a', true],
+    ['b', true],
+  ]);
+});
+
 test('an error log that is away does not stop the run, and ends it loudly with all its jobs', async () => {
   await register('s1', 's2', 's3');
   const away = new Error('the table is away');
