@@ -1,25 +1,23 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { runReceiveLimit } from '../../lib/defaults.ts';
 import { abandonShard } from '../../lib/runs/abandon-shard.ts';
-import { parseRunMessage } from '../../lib/runs/run-message.ts';
+import { parseRunMessage, type RunMessage } from '../../lib/runs/run-message.ts';
 import { workShard } from '../../lib/runs/work-shard.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
+import { loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
-import { noteSessions, publishMetrics } from '../metrics.ts';
+import { publishMetrics } from '../metrics.ts';
 import { services } from '../services.ts';
-
-const processor = new BatchProcessor(EventType.SQS);
-const logger = new Logger({ serviceName: 'dormouse' });
 
 /**
  * Works on the shards of runs that a queue brings. A message that fails is named in the answer and comes again; when it
  * has failed as often as the queue delivers, its shard is given up and the queue sets it aside.
  */
 export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-  logger.addContext(context);
+  serviceLog(context);
   const work = (record: SQSRecord) => workRecord(record, () => context.getRemainingTimeInMillis());
+  const processor = new BatchProcessor(EventType.SQS);
   try {
     return await processPartialResponse(event, work, processor, { context, throwOnFullBatchFailure: false });
   } finally {
@@ -27,22 +25,36 @@ export const handler = async (event: SQSEvent, context: Context): Promise<SQSBat
   }
 };
 
-async function workRecord({ body, attributes }: SQSRecord, remainingMs: () => number): Promise<void> {
+async function workRecord(record: SQSRecord, remainingMs: () => number): Promise<void> {
+  let message: RunMessage | undefined;
   try {
-    const message = parseRunMessage(body);
-    const engine = lifecycleEngine(services());
-    try {
-      noteSessions(await workShard(engine, message, { remainingMs }));
-    } catch (error) {
-      const isLast = Number(attributes.ApproximateReceiveCount) >= runReceiveLimit;
-      if (isLast) await abandonShard(engine, message, error);
-      throw error;
-    }
+    message = parseRunMessage(record.body);
+    await workShard(lifecycleEngine(services()), message, { remainingMs });
   } catch (error) {
-    logger.error('a message of a run failed', {
-      received: attributes.ApproximateReceiveCount,
-      ...loggable(error),
-    });
-    throw error;
+    logFailure('a message of a run failed', record, message, error);
+    if (message !== undefined && isLastDelivery(record)) await giveUp(record, message, error);
+    // Whatever was thrown: the processor reads the message of an error.
+    throw new Error('the message failed', { cause: error });
   }
+}
+
+function isLastDelivery({ attributes }: SQSRecord): boolean {
+  return Number(attributes.ApproximateReceiveCount) >= runReceiveLimit;
+}
+
+/** Where this fails too, the run stays as it is until its lease is over; the message is set aside all the same. */
+async function giveUp(record: SQSRecord, message: RunMessage, cause: unknown): Promise<void> {
+  try {
+    await abandonShard(lifecycleEngine(services()), message, cause);
+  } catch (error) {
+    logFailure('a shard of a run could not be given up', record, message, error);
+  }
+}
+
+function logFailure(text: string, record: SQSRecord, message: RunMessage | undefined, error: unknown): void {
+  serviceLog().error(text, {
+    received: record.attributes.ApproximateReceiveCount,
+    ...(message && { ...loggableScope(message.agent), runId: message.runId, shard: message.shard }),
+    ...loggable(error),
+  });
 }
