@@ -1,36 +1,38 @@
-import { Logger } from '@aws-lambda-powertools/logger';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { dynamoDbRuns } from '../lib/dynamodb/dynamodb-runs.ts';
 import { runsTable } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
-import type { JobLogger } from '../lib/lifecycle/session-job.ts';
 import { type RunEngine, runEngine } from '../lib/runs/run-engine.ts';
 import type { RunQueue } from '../lib/runs/run-queue.ts';
+import type { RunStore } from '../lib/runs/run-store.ts';
 import { sqsRunQueue } from '../lib/sqs/sqs-run-queue.ts';
-import { noteRunEnd } from './metrics.ts';
+import { jobLog } from './log.ts';
+import { noteJobs, noteRunEnd } from './metrics.ts';
 import { runtimeStores } from './runtime-stores.ts';
-import { dynamoDb, type LifecycleStores, type Services, tableNameOf } from './services.ts';
+import { clientSettings, dynamoDb, type LifecycleStores, type Services, tableNameOf } from './services.ts';
 import { agentOfScope } from './tenancy.ts';
-
-let logger: JobLogger | undefined;
 
 /** What dispatcher, workers and the routes of runs work with. */
 export function lifecycleEngine(services: Services): RunEngine {
-  logger ??= jobLogger(new Logger({ serviceName: 'dormouse' }));
   const { agents } = services;
+  const { runs, leases, queue } = lifecycleStores(services);
   return runEngine({
     agents: { get: (scope) => agents.get(agentOfScope(scope)) },
     stores: runtimeStores(services),
-    ...lifecycleStores(services),
-    logger,
+    ...{ runs: countingJobs(runs), leases, queue },
+    logger: jobLog(),
     onEnd: noteRunEnd,
   });
 }
 
-function jobLogger(logger: Logger): JobLogger {
+function countingJobs(runs: RunStore): RunStore {
   return {
-    info: (message, details = {}) => logger.info(message, details),
-    warn: (message, details = {}) => logger.warn(message, details),
-    error: (message, details = {}) => logger.error(message, details),
+    ...runs,
+    async commitPage(shard, before, page) {
+      const progress = await runs.commitPage(shard, before, page);
+      if (progress !== undefined) noteJobs(page.jobs);
+      return progress;
+    },
   };
 }
 
@@ -47,9 +49,9 @@ export function lifecycleStores({ lifecycle }: Services): LifecycleStores {
 function ownQueue(): RunQueue {
   let queue: RunQueue | undefined;
   return {
-    send(messages) {
-      queue ??= sqsRunQueue({ queueUrl: queueUrl() });
-      return queue.send(messages);
+    async send(messages) {
+      queue ??= sqsRunQueue({ queueUrl: queueUrl(), client: new SQSClient(clientSettings) });
+      await queue.send(messages);
     },
   };
 }

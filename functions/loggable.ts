@@ -24,6 +24,8 @@ export function loggable(error: unknown): Record<string, unknown> {
     const name = link instanceof DormouseError ? link.code : link.name;
     chain.push({ name, message: namesIds(link) ? undefined : link.message, at: framesOf(link) });
   }
+  // What is no error says nothing that is known to quote nothing.
+  if (chain.length === 0) return { code, thrown: typeof error };
   return { code, error: chain };
 }
 
@@ -47,9 +49,13 @@ function mayQuoteState(error: unknown): error is PersistenceError {
   return unquotedDetail(error) !== undefined;
 }
 
-/** Ids of sessions and messages may name people, as keys do: callers are told them, the log is not. */
+/**
+ * Ids of sessions and messages may name people, as keys do: callers are told them, the log is not. What was asked for as
+ * a run's id may be any text.
+ */
 function namesIds(error: Error): boolean {
-  return error instanceof DormouseError && (error.code === 'session_not_found' || 'ids' in error);
+  if (!(error instanceof DormouseError)) return false;
+  return error.code === 'session_not_found' || error.code === 'run_not_found' || 'ids' in error;
 }
 
 function framesOf(error: unknown): string[] {

@@ -55,17 +55,15 @@ let client: DynamoDBClient | undefined;
 
 /** The process's one client, so that its connections are used again. */
 export function dynamoDb(): DynamoDBClient {
-  client ??= createClient();
+  client ??= new DynamoDBClient(clientSettings);
   return client;
 }
 
 /** Within the 29 seconds that API Gateway waits, a request that got no answer is worth another try. */
-function createClient(): DynamoDBClient {
-  return new DynamoDBClient({
-    maxAttempts: 4,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
-  });
-}
+export const clientSettings = {
+  maxAttempts: 4,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+};
 
 export function tableNameOf({ env: name }: TableDescriptor, env: Env = process.env): string {
   const value = env[name];

@@ -10,6 +10,12 @@ export function agentOfScope(scope: string): string {
   return scope.slice(scope.lastIndexOf('~') + 1);
 }
 
+/** The tenant of a scope, as it is escaped there; undefined where there are no tenants. */
+export function tenantOfScope(scope: string): string | undefined {
+  const end = scope.lastIndexOf('~');
+  return end === -1 ? undefined : scope.slice(0, end);
+}
+
 /** Under this name the tenants of an agent are registered, each as a session. No tenant's scope has an empty first part. */
 export function tenantsOf(agent: string): string {
   return storeKeyScope('', 'tenants', agent);

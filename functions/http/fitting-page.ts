@@ -6,6 +6,8 @@ import { type HttpResponse, json } from './response.ts';
 interface Page {
   readonly items: readonly unknown[];
   readonly next?: string | undefined;
+  /** The answer is to end here, though its limit allows more. */
+  readonly isLast?: boolean;
 }
 
 interface PageRequest {
@@ -53,7 +55,7 @@ export async function pageAnswer(
       items.push(...page.items);
       bytes += size;
       after = page.next;
-      if (after === undefined || items.length === limit || isFull) break;
+      if (after === undefined || items.length === limit || isFull || page.isLast) break;
       read *= readGrowth;
     } else if (page.items.length > 1) {
       read = Math.floor(page.items.length / 2);

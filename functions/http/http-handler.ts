@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { hashOf, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { type Services, services } from '../services.ts';
 import { problemResponse } from './problem.ts';
@@ -13,8 +12,6 @@ export type HttpHandler = (
   context?: Context,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
-let logger: Logger | undefined;
-
 /**
  * Makes a Lambda handler of a use case: every error becomes a problem answer, every request one log line that names
  * agent, hash of key or session, and request id, and never what a state holds.
@@ -23,8 +20,7 @@ export function httpHandler(handle: Handle): HttpHandler {
   return async (event, context) => {
     const startedAt = performance.now();
     const request = toRequest(event);
-    logger ??= new Logger({ serviceName: 'dormouse' });
-    if (context) logger.addContext(context);
+    const log = serviceLog(context);
 
     let response: HttpResponse;
     let failure: Record<string, unknown> = {};
@@ -45,13 +41,8 @@ export function httpHandler(handle: Handle): HttpHandler {
       ms: Math.round(performance.now() - startedAt),
       ...failure,
     };
-    if (response.status >= 500) logger.error('request failed', line);
-    else logger.info('request', line);
+    if (response.status >= 500) log.error('request failed', line);
+    else log.info('request', line);
     return toResult(response);
   };
-}
-
-/** Keys may name people: the log has enough of a hash to follow one, not the key. */
-function hashOf(key: string | undefined): string | undefined {
-  return key === undefined ? undefined : createHash('sha256').update(key).digest('hex').slice(0, 16);
 }

@@ -11,11 +11,9 @@ const putSession: Handle = async (request, services) => {
   const runtime = agentRuntime(request, services);
   const { meta = {} } = objectOf((await jsonBody(request)) ?? {}, ['meta']);
 
+  const id = sessionId(request);
   if (tenant !== undefined) await rememberTenant(name, tenant, services);
-  const { session, created } = await runtime.registerSession(
-    sessionId(request),
-    meta as Record<string, unknown>,
-  );
+  const { session, created } = await runtime.registerSession(id, meta as Record<string, unknown>);
 
   return json(created ? 201 : 200, session);
 };

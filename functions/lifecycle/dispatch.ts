@@ -1,8 +1,11 @@
 import type { Context } from 'aws-lambda';
-import { startRun } from '../../lib/runs/start-run.ts';
+import { pMapIterable } from 'p-map';
+import { actionHandler } from '../../lib/runs/action-handler.ts';
+import { UnknownActionError } from '../../lib/runs/run-error.ts';
+import { type StartedRun, startRun } from '../../lib/runs/start-run.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
+import { loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
-import { logger } from '../logger.ts';
 import { publishMetrics } from '../metrics.ts';
 import { type Services, services } from '../services.ts';
 import { scopesOf } from '../tenants.ts';
@@ -15,16 +18,20 @@ export interface Dispatched {
   readonly skipped: number;
 }
 
+/** Tenants whose runs are started at the same time. */
+const scopeConcurrency = 8;
+
 /**
  * Starts the run of a tick that EventBridge brings, once however often it comes. With tenants each has its own run, and
- * one that cannot be started does not keep the others from theirs: the tick then comes again.
+ * one that cannot be started does not keep the others from theirs. Rejects where anything failed: the tick then comes
+ * again, and in the end is set aside.
  */
 export const handler = async (event: unknown, context?: Context): Promise<Dispatched> => {
-  if (context) logger().addContext(context);
+  const log = serviceLog(context);
   try {
     return await dispatch(event, services());
   } catch (error) {
-    logger().error('a tick failed', loggable(error));
+    log.error('a tick failed', loggable(error));
     throw error;
   } finally {
     publishMetrics();
@@ -33,26 +40,38 @@ export const handler = async (event: unknown, context?: Context): Promise<Dispat
 
 async function dispatch(event: unknown, given: Services): Promise<Dispatched> {
   const tick = parseTick(event, given.agents);
-  const engine = lifecycleEngine(given);
+  // Before any scope is looked for: a rule may outlive its agent for a moment, or for good.
+  if (actionHandler(given.agents.get(tick.agent), tick.action) === undefined)
+    throw new UnknownActionError(tick.agent, tick.action);
+
   const counts = { started: 0, duplicate: 0, skipped: 0 };
-  let failure: { readonly error: unknown } | undefined;
-  for await (const scope of scopesOf(tick.agent, given)) {
-    try {
-      const { action, schedule, at } = tick;
-      const request = { agent: scope, action, tick: { schedule, at }, overlap: given.overlap };
-      const { status, run } = await startRun(engine, request);
-      counts[status]++;
-      logger().info('tick', { ...described(tick), run: run.runId, status });
-    } catch (error) {
-      if (given.tenantClaim === undefined) throw error;
-      logger().error('the run of a tenant was not started', { ...described(tick), ...loggable(error) });
-      failure = { error };
-    }
+  const failures: unknown[] = [];
+  const outcomes = pMapIterable(scopesOf(tick.agent, given), (scope) => startIn(scope, tick, given), {
+    concurrency: scopeConcurrency,
+  });
+  for await (const { status, error } of outcomes) {
+    if (status === 'failed') failures.push(error);
+    else counts[status]++;
   }
-  if (failure !== undefined) throw failure.error;
+  if (failures.length > 0)
+    throw new Error(`${failures.length} runs were not started`, { cause: failures[0] });
   return counts;
 }
 
-function described({ agent, action, schedule, at }: Tick) {
-  return { agent, action, schedule, at: at.toISOString() };
+type Outcome =
+  | { readonly status: StartedRun['status']; readonly error?: undefined }
+  | { readonly status: 'failed'; readonly error: unknown };
+
+async function startIn(scope: string, tick: Tick, given: Services): Promise<Outcome> {
+  const { action, schedule, at } = tick;
+  const described = { ...loggableScope(scope), action, schedule, at: at.toISOString() };
+  try {
+    const request = { agent: scope, action, tick: { schedule, at }, overlap: given.overlap };
+    const { status, run } = await startRun(lifecycleEngine(given), request);
+    serviceLog().info('tick', { ...described, runId: run.runId, status });
+    return { status };
+  } catch (error) {
+    serviceLog().error('a run was not started', { ...described, ...loggable(error) });
+    return { status: 'failed', error };
+  }
 }

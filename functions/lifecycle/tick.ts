@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { InvalidInputError } from '../../lib/memory/memory-error.ts';
+import { parseTimestamp } from '../../lib/memory/timestamp.ts';
 
 /** One firing of a schedule. */
 export interface Tick {
@@ -25,10 +26,9 @@ export function parseTick(event: unknown, agents: ReadonlyMap<string, AgentDefin
     action: text('action', action),
     schedule: text('schedule', schedule),
   };
-  const at = Date.parse(text('time', time));
-  if (Number.isNaN(at)) throw new InvalidInputError('time', 'must be a time in ISO 8601');
+  const at = parseTimestamp(text('time', time), 'time');
   const descriptor = agents.get(named.agent)?.schedules?.find(({ name }) => name === named.schedule);
-  const isRate = descriptor?.cron.startsWith('rate(') ?? false;
+  const isRate = descriptor?.cron.trim().startsWith('rate(') ?? false;
   return { ...named, at: new Date(isRate ? at : at - (at % minuteMs)) };
 }
 

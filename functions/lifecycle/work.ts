@@ -2,12 +2,12 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { runReceiveLimit } from '../../lib/defaults.ts';
 import { abandonShard } from '../../lib/runs/abandon-shard.ts';
-import { parseRunMessage } from '../../lib/runs/run-message.ts';
+import { parseRunMessage, type RunMessage } from '../../lib/runs/run-message.ts';
 import { workShard } from '../../lib/runs/work-shard.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
+import { loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
-import { logger } from '../logger.ts';
-import { noteSessions, publishMetrics } from '../metrics.ts';
+import { publishMetrics } from '../metrics.ts';
 import { type Services, services } from '../services.ts';
 
 /**
@@ -15,10 +15,10 @@ import { type Services, services } from '../services.ts';
  * has failed as often as the queue delivers, its shard is given up and the queue sets it aside.
  */
 export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+  // Before anything is waited for: a process may have several hosts.
   const given = services();
-  logger().addContext(context);
+  serviceLog(context);
   const work = (record: SQSRecord) => workRecord(record, given, () => context.getRemainingTimeInMillis());
-  // It keeps what failed: one for each call, since a host may have several under way.
   const processor = new BatchProcessor(EventType.SQS);
   try {
     return await processPartialResponse(event, work, processor, { context, throwOnFullBatchFailure: false });
@@ -27,27 +27,42 @@ export const handler = async (event: SQSEvent, context: Context): Promise<SQSBat
   }
 };
 
-async function workRecord(
-  { body, attributes }: SQSRecord,
+async function workRecord(record: SQSRecord, given: Services, remainingMs: () => number): Promise<void> {
+  let message: RunMessage | undefined;
+  try {
+    message = parseRunMessage(record.body);
+    await workShard(lifecycleEngine(given), message, { remainingMs });
+  } catch (error) {
+    logFailure('a message of a run failed', record, message, error);
+    if (message !== undefined && isLastDelivery(record)) await giveUp(record, given, message, error);
+    given.onMessageFailed?.(error);
+    // Whatever was thrown: the processor reads the message of an error.
+    throw new Error('the message failed', { cause: error });
+  }
+}
+
+function isLastDelivery({ attributes }: SQSRecord): boolean {
+  return Number(attributes.ApproximateReceiveCount) >= runReceiveLimit;
+}
+
+/** Where this fails too, the run stays as it is until its lease is over; the message is set aside all the same. */
+async function giveUp(
+  record: SQSRecord,
   given: Services,
-  remainingMs: () => number,
+  message: RunMessage,
+  cause: unknown,
 ): Promise<void> {
   try {
-    const message = parseRunMessage(body);
-    const engine = lifecycleEngine(given);
-    try {
-      noteSessions(await workShard(engine, message, { remainingMs }));
-    } catch (error) {
-      const isLast = Number(attributes.ApproximateReceiveCount) >= runReceiveLimit;
-      if (isLast) await abandonShard(engine, message, error);
-      throw error;
-    }
+    await abandonShard(lifecycleEngine(given), message, cause);
   } catch (error) {
-    logger().error('a message of a run failed', {
-      received: attributes.ApproximateReceiveCount,
-      ...loggable(error),
-    });
-    given.onMessageFailed?.(error);
-    throw error;
+    logFailure('a shard of a run could not be given up', record, message, error);
   }
+}
+
+function logFailure(text: string, record: SQSRecord, message: RunMessage | undefined, error: unknown): void {
+  serviceLog().error(text, {
+    received: record.attributes.ApproximateReceiveCount,
+    ...(message && { ...loggableScope(message.agent), runId: message.runId, shard: message.shard }),
+    ...loggable(error),
+  });
 }

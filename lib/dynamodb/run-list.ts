@@ -2,6 +2,7 @@ import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { checkRunPlace } from '../runs/job-place.ts';
 import type { StoredRun } from '../runs/run.ts';
 import type { RunPage, RunQuery } from '../runs/run-store.ts';
+import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import { parseRun } from './run-record.ts';
 import { actionRunKey, type RunTable, runSortKey, runsKey } from './run-table.ts';
@@ -11,6 +12,7 @@ import { runsTable } from './tables.ts';
 /** Newest first; by the index where one action is asked for, so that rare actions are found among many others. */
 export async function listRuns({ client, tableName }: RunTable, query: RunQuery): Promise<RunPage> {
   const { agent, action, limit } = query;
+  checkedKey(runsKey(agent), action === undefined ? '' : actionRunKey(action, ''));
   const after = checkRunPlace(query.after);
   const found: StoredRun[] = [];
   let startKey: Item | undefined = after === undefined ? undefined : placeOf(query, after);

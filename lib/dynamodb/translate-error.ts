@@ -1,23 +1,5 @@
-import { messageOf } from '../errors.ts';
-import { PersistenceError, UnavailableError } from '../persistence/persistence-error.ts';
-
-const throttling = new Set([
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ThrottlingException',
-  'ThrottledException',
-  'LimitExceededException',
-]);
-
-/** What the SDK gives up on at once, because repeating the same call cannot help. */
-const permanent = new Set([
-  'AccessDeniedException',
-  'ResourceNotFoundException',
-  'ValidationException',
-  'UnrecognizedClientException',
-  'ExpiredTokenException',
-  'ItemCollectionSizeLimitExceededException',
-]);
+import { awsError } from '../aws-error.ts';
+import { PersistenceError } from '../persistence/persistence-error.ts';
 
 export function isConditionFailure(error: unknown): error is Error {
   return nameOf(error) === 'ConditionalCheckFailedException';
@@ -31,11 +13,7 @@ export function wasRetried(error: unknown): boolean {
 
 /** Any error of the SDK, of the network or of a credential provider as a `PersistenceError`. */
 export function translateError(error: unknown): PersistenceError {
-  if (error instanceof PersistenceError) return error;
-  const name = nameOf(error);
-  const throttled = throttling.has(name);
-  const what = throttled ? 'DynamoDB throttled the request' : `DynamoDB failed (${name || messageOf(error)})`;
-  return new UnavailableError(what, { cause: error, throttled, retryable: !permanent.has(name) });
+  return error instanceof PersistenceError ? error : awsError('DynamoDB', error);
 }
 
 function nameOf(error: unknown): string {

@@ -23,7 +23,10 @@ export interface RunEngineOptions {
   readonly leases: RunLeases;
   readonly queue: RunQueue;
   readonly logger?: JobLogger | undefined;
-  /** Told of each run that ends, by whoever ended it: completed, failed or skipped. */
+  /**
+   * Told of each run that ends, by whoever ended it: completed, failed or skipped. Where several end it at the same
+   * moment, each of them tells.
+   */
   readonly onEnd?: ((run: Run) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly newId?: (() => string) | undefined;

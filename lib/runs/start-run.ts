@@ -7,7 +7,7 @@ import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { UnknownActionError } from './run-error.ts';
 import { requestedRunId, scheduledRunId } from './run-id.ts';
-import { clearLease, holdLease } from './run-lifetime.ts';
+import { clearLease, failRun, holdLease } from './run-lifetime.ts';
 import type { RunMessage } from './run-message.ts';
 
 export interface RunRequest {
@@ -32,6 +32,7 @@ export interface StartedRun {
  * 1. create the record, under an id that the tick decides, 2. take the lease of the action, or note the run as skipped,
  * 3. send one message for each shard, 4. mark the record. A crash in between is repaired when the tick comes again:
  * it goes through the same steps. Messages that are then sent twice are harmless: the first to come claims its shard.
+ * A request does not come again: where this rejects, its run is failed.
  *
  * @throws UnknownActionError where the agent does not have the action; InvalidInputError naming the field
  * @example
@@ -41,7 +42,25 @@ export async function startRun(engine: RunEngine, request: RunRequest): Promise<
   const wanted = newRun(engine, request);
   const { run, created } = await engine.attempt(() => engine.runs.create(wanted));
   if (!created && (run.dispatched || run.status !== 'running')) return { status: 'duplicate', run };
+  if (request.tick === undefined) return dispatchRequested(engine, run);
+  const started = await dispatch(engine, run);
+  return created || started.status === 'skipped' ? started : { ...started, status: 'duplicate' };
+}
 
+/**
+ * Nobody repeats a request under its run's id: where it fails, its run must not stand in the way of the next one until
+ * its lease is over.
+ */
+async function dispatchRequested(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
+  try {
+    return await dispatch(engine, run);
+  } catch (error) {
+    await failRun(engine, run, 'it could not be started').catch(() => {});
+    throw error;
+  }
+}
+
+async function dispatch(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
   if (run.overlap === 'skip') await clearLease(engine, run);
   if (!(await holdLease(engine, run))) return skip(engine, run);
   const token = engine.newId();
@@ -51,8 +70,7 @@ export async function startRun(engine: RunEngine, request: RunRequest): Promise<
   });
   await engine.attempt(() => engine.queue.send(messages));
   await engine.attempt(() => engine.runs.markDispatched(run));
-  // Nobody else has the id of a request: its record is its own, though the answer to its creation may have been lost.
-  return { status: created || request.tick === undefined ? 'started' : 'duplicate', run };
+  return { status: 'started', run };
 }
 
 async function skip(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
@@ -65,14 +83,16 @@ async function skip(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
 }
 
 function newRun(engine: RunEngine, request: RunRequest) {
-  const { action, tick, overlap = 'skip' } = request;
+  const { tick, overlap = 'skip' } = request;
   const agent = checkName('agent', request.agent);
+  const action = checkName('action', request.action);
   if (actionHandler(engine.agents.get(agent), action) === undefined)
     throw new UnknownActionError(agent, action);
   if (tick !== undefined && Number.isNaN(tick.at.getTime()))
     throw new InvalidInputError('tick.at', 'is no time');
   const startedAt = engine.clock();
-  const only = request.sessions && checkSessions(request.sessions);
+  // Null or nothing of another kind is not "all of them".
+  const only = request.sessions === undefined ? undefined : checkSessions(request.sessions);
   return {
     runId: tick ? scheduledRunId(agent, tick.schedule, tick.at) : requestedRunId(startedAt, engine.newId()),
     ...{ agent, action, startedAt, overlap, only },

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
-import { messageOf } from '../errors.ts';
+import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { awsError, awsFailure } from '../aws-error.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
+import type { RunMessage } from '../runs/run-message.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
 
 export interface SqsRunQueueOptions {
@@ -14,37 +14,60 @@ export interface SqsRunQueueOptions {
 /** What SQS takes in one request. */
 const batchMax = 10;
 
+/** A message that SQS did not take, though it took the request. */
+interface Refusal {
+  readonly body: string | undefined;
+  readonly error: UnavailableError;
+}
+
 /**
- * Brings messages to workers through an SQS queue.
+ * Brings messages to workers through an SQS queue: ten in a request. What SQS refuses of them is sent once more by
+ * itself; what it then refuses, and a request that fails, rejects, and the engine sends all of it again.
  *
  * @example
  * const engine = runEngine({ agents, stores, ...runs, queue: sqsRunQueue({ queueUrl }) });
  */
 export function sqsRunQueue({ queueUrl, client = new SQSClient({}) }: SqsRunQueueOptions): RunQueue {
-  /** Resolves the codes of those that SQS did not take. */
-  const sendBatch = async (entries: readonly SendMessageBatchRequestEntry[]): Promise<string[]> => {
-    const { Failed = [] } = await client.send(
-      new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: [...entries] }),
-    );
-    return Failed.map(({ Code }) => Code ?? 'unknown');
+  const sendBatch = async (bodies: readonly string[]): Promise<Refusal[]> => {
+    const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    return Failed.map((entry) => ({ body: bodies[Number(entry.Id)], error: refusalError(entry) }));
+  };
+  const sendAll = async (bodies: readonly string[]): Promise<Refusal[]> => {
+    const refused: Refusal[] = [];
+    for (let start = 0; start < bodies.length; start += batchMax)
+      refused.push(...(await sendBatch(bodies.slice(start, start + batchMax))));
+    return refused;
   };
 
   return {
     async send(messages) {
-      const entries = messages.map((message) => ({ Id: randomUUID(), MessageBody: JSON.stringify(message) }));
-      const refused: string[] = [];
       try {
-        for (let start = 0; start < entries.length; start += batchMax)
-          refused.push(...(await sendBatch(entries.slice(start, start + batchMax))));
+        const refused = await sendAll(messages.map(bodyOf));
+        const again = refused.flatMap(({ body, error }) => (error.retryable && body ? [body] : []));
+        const given = refused.filter(({ body, error }) => !(error.retryable && body));
+        const left = [...given, ...(await sendAll(again))];
+        if (left[0] !== undefined) throw left[0].error;
       } catch (error) {
-        throw unavailable(`SQS failed (${error instanceof Error ? error.name : messageOf(error)})`, error);
+        throw error instanceof UnavailableError ? error : awsError('SQS', error);
       }
-      if (refused.length > 0) throw unavailable(`SQS refused ${refused.length} messages: ${refused[0]}`);
     },
   };
 }
 
-/** What cannot succeed is repeated too: how often is the caller's to bound, and nothing is lost by it. */
-function unavailable(message: string, cause?: unknown): UnavailableError {
-  return new UnavailableError(message, { cause, throttled: false, retryable: true });
+/** SQS takes the characters of XML. These two are the only ones outside of them that JSON leaves as they are. */
+function bodyOf(message: RunMessage): string {
+  return JSON.stringify(message).replace(
+    /[\uFFFE\uFFFF]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16)}`,
+  );
+}
+
+/** Of what is the sender's fault, only having sent too much is mended by sending it again. */
+function refusalError({
+  Code = 'a message was refused',
+  SenderFault,
+}: BatchResultErrorEntry): UnavailableError {
+  const { message, throttled, retryable } = awsFailure('SQS', Code);
+  return new UnavailableError(message, { throttled, retryable: retryable && (throttled || !SenderFault) });
 }

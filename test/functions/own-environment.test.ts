@@ -4,14 +4,20 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
 import { projectRoot } from '../../infra/project.ts';
-import { serviceFunctions } from '../../infra/service-functions.ts';
-import { type Route, routes } from '../../lib/http/routes.ts';
+import { type ServiceFunctionDescriptor, serviceFunctions } from '../../infra/service-functions.ts';
+import { type Operation, routes } from '../../lib/http/routes.ts';
+import { requestedRunId } from '../../lib/runs/run-id.ts';
 import { sdkError } from '../support/failing-client.ts';
 import { httpEvent } from '../support/http-event.ts';
 
-const bodies: Partial<Record<Route['operation'], string>> = {
+const runId = requestedRunId(new Date(0), 'any');
+const bodies: Partial<Record<Operation, string>> = {
   hibernate: '{}',
   remember: '{"content":1,"sender":{"id":"ann"}}',
+  'start-run': '{"action":"prune-raw-memory"}',
+};
+const queries: Partial<Record<Operation, Record<string, string>>> = {
+  'forget-messages': { from: '0', to: '1' },
 };
 
 /** The local server hands every handler all tables; a deployed function has the names of those it is granted. */
@@ -24,27 +30,39 @@ describe('a function with the environment that the stack gives it', () => {
     dynamoDb.onAnyCommand().rejects(sdkError('ThrottlingException'));
     vi.stubEnv('AWS_REGION', 'eu-central-1');
     vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT');
+    // The pauses of the engine, which are by chance.
+    vi.spyOn(Math, 'random').mockReturnValue(0);
   });
   afterEach(() => {
     vi.unstubAllEnvs();
+    vi.restoreAllMocks();
   });
 
-  test.each(routes)('$method $path reaches its tables, and no other', async ({ method, path, operation }) => {
-    const { entry, access } = serviceFunctions[operation];
+  /** What the entry exports, loaded with the names of the tables that it is granted. */
+  const load = async <Handler>({ entry, access }: ServiceFunctionDescriptor): Promise<Handler> => {
     for (const { table } of access) vi.stubEnv(table.env, `the-${table.id}`);
-    const { handler } = (await import(join(projectRoot, entry))) as { handler: HttpHandler };
-    const query = operation === 'forget-messages' ? { query: { from: '0', to: '1' } } : {};
-    const body = bodies[operation] === undefined ? {} : { body: bodies[operation] };
-    const event = httpEvent({ method, headers: { 'content-type': 'application/json' }, ...query, ...body });
+    const { handler } = (await import(join(projectRoot, entry))) as { handler: Handler };
+    return handler;
+  };
+  const tablesCalled = () =>
+    new Set(dynamoDb.calls().map(({ args }) => (args[0].input as { TableName: string }).TableName));
+  const tablesOf = ({ access }: ServiceFunctionDescriptor) =>
+    new Set(access.map(({ table }) => `the-${table.id}`));
+
+  test.each(routes)('$method $path reaches its tables, and no other', async ({ method, path, operation }) => {
+    const descriptor = serviceFunctions[operation];
+    const handler = await load<HttpHandler>(descriptor);
+    const [body, query] = [bodies[operation], queries[operation]];
+    const headers = { 'content-type': 'application/json' };
 
     const answer = await handler({
-      ...event,
+      ...httpEvent({ method, headers, ...(body && { body }), ...(query && { query }) }),
       rawPath: path,
-      pathParameters: { agent: 'planner', key: 'k', session: 's' },
+      pathParameters: { agent: 'support', key: 'k', session: 's', run: runId },
     });
 
-    expect([answer.statusCode, answer.body]).toEqual([access.length > 0 ? 429 : 200, expect.any(String)]);
-    const named = dynamoDb.calls().map(({ args }) => (args[0].input as { TableName: string }).TableName);
-    expect(new Set(named)).toEqual(new Set(access.map(({ table }) => `the-${table.id}`)));
+    const expected = descriptor.access.length > 0 ? 429 : 200;
+    expect([answer.statusCode, answer.body]).toEqual([expected, expect.any(String)]);
+    expect(tablesCalled()).toEqual(tablesOf(descriptor));
   });
 });

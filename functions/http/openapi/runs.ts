@@ -48,7 +48,7 @@ const schedule = object(
   },
   ['name', 'agent', 'action', 'cron', 'expressions', 'description', 'next'],
 );
-const startedRun = object({ runId: text, skipped: { type: 'boolean' } }, ['runId', 'skipped']);
+const startedRun = object({ runId: text }, ['runId']);
 const runRequest = object(
   {
     action: text,
@@ -70,7 +70,7 @@ export const runOperations = {
     parameters: [agent],
     requestBody: { required: true, content: jsonContent(runRequest) },
     responses: {
-      202: described('The run; skipped where another one of the action is still going', {
+      202: described('The run. It may be noted as skipped, since another one of its action is still going', {
         content: jsonContent(startedRun),
         headers: { location: { description: 'Where the run is', schema: text } },
       }),
@@ -85,7 +85,7 @@ export const runOperations = {
     summary: 'List the runs of an agent, newest first',
     parameters: [agent, parameter('action', 'query', text, 'Only runs of this action'), ...paging],
     responses: { 200: described('A page of runs', { content: jsonContent(listOf(runShape)) }) },
-    errors: listErrors,
+    errors: ['invalid_input', ...listErrors],
   },
   'get-run': {
     summary: 'Read a run: its status, and the totals of this moment',

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { Logger } from '@aws-lambda-powertools/logger';
+import type { Context } from 'aws-lambda';
+import type { JobLogger } from '../lib/lifecycle/session-job.ts';
+import { agentOfScope, tenantOfScope } from './tenancy.ts';
+
+let made: Logger | undefined;
+
+/** The process's one log, so that every line of an invocation, the engine's too, bears its id. */
+export function serviceLog(context?: Context): Logger {
+  made ??= new Logger({ serviceName: 'dormouse' });
+  if (context) made.addContext(context);
+  return made;
+}
+
+/** Keys, sessions and tenants may name people: the log has enough of a hash to follow one, not the name. */
+export function hashOf(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : createHash('sha256').update(name).digest('hex').slice(0, 16);
+}
+
+/** What a log line says of a scope: the agent, and of its tenant the hash. */
+export function loggableScope(scope: string): Record<string, unknown> {
+  return { agent: agentOfScope(scope), tenantHash: hashOf(tenantOfScope(scope)) };
+}
+
+/** The log as the engine, and the handlers of actions, write to it. */
+export function jobLog(): JobLogger {
+  return {
+    info: (message, details) => serviceLog().info(message, shown(details)),
+    warn: (message, details) => serviceLog().warn(message, shown(details)),
+    error: (message, details) => serviceLog().error(message, shown(details)),
+  };
+}
+
+function shown({ agent, sessionId, ...others }: Readonly<Record<string, unknown>> = {}) {
+  return {
+    ...(typeof agent === 'string' && loggableScope(agent)),
+    ...(typeof sessionId === 'string' && { sessionHash: hashOf(sessionId) }),
+    ...others,
+  };
+}
