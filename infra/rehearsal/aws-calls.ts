@@ -11,11 +11,16 @@ export interface Credentials {
 /** The emulator's administrator, who may do everything. */
 export const administrator: Credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
+export interface RestInput {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /** The few AWS calls that the rehearsal makes itself. Each rejects when the answer is an error. */
 export interface AwsCalls {
   json(service: string, target: string, input: object): Promise<unknown>;
   query(service: string, version: string, parameters: Record<string, string>): Promise<string>;
-  rest(service: string, method: string, path: string): Promise<string>;
+  rest(service: string, method: string, path: string, sent?: RestInput): Promise<string>;
 }
 
 export function awsCalls(endpoint: string): AwsCalls {
@@ -40,6 +45,6 @@ export function awsCalls(endpoint: string): AwsCalls {
       const body = new URLSearchParams({ Version: version, ...parameters }).toString();
       return send(service, '/', { method: 'POST', headers, body });
     },
-    rest: (service, method, path) => send(service, path, { method }),
+    rest: (service, method, path, sent = {}) => send(service, path, { method, ...sent }),
   };
 }

@@ -5,7 +5,7 @@ import type { AwsCalls } from './aws-calls.ts';
 export interface Calls {
   readonly accessKey: string;
   readonly action: string;
-  /** A physical name: `table`, `table/index/name`. */
+  /** A physical name: `table`, `table/index/name`, `queue`. */
   readonly resource: string;
   readonly count: number;
 }
@@ -51,13 +51,17 @@ async function lookUp(aws: AwsCalls, service: string, until: number | undefined)
   return (answer as { Events: TrailEvent[] }).Events;
 }
 
+/** The action that IAM knows the call as: it knows no batches of SQS. */
 function actionOf({ EventSource, EventName }: TrailEvent): string {
-  return `${EventSource.split('.')[0]}:${EventName}`;
+  const service = EventSource.split('.')[0];
+  return `${service}:${service === 'sqs' ? EventName.replace(/Batch$/, '') : EventName}`;
 }
 
 function resourceOf({ Resources, CloudTrailEvent }: TrailEvent): string {
   const { requestParameters } = JSON.parse(CloudTrailEvent);
-  const name = Resources[0]?.ResourceName ?? Object.keys(requestParameters?.RequestItems ?? {})[0] ?? '*';
+  const { RequestItems = {}, QueueUrl } = requestParameters ?? {};
+  const name =
+    Resources[0]?.ResourceName ?? QueueUrl?.split('/').at(-1) ?? Object.keys(RequestItems)[0] ?? '*';
   return requestParameters?.IndexName === undefined ? name : `${name}/index/${requestParameters.IndexName}`;
 }
 

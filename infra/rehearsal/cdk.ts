@@ -13,6 +13,9 @@ export interface Cdk {
   destroy(folder: string): Promise<string>;
 }
 
+/** Those of the black-box suite, whose schedules are due every minute. */
+const agents = 'test/e2e/agents.ts';
+
 /** The real `cdk`, which finds the emulator where the environment says AWS is. */
 export function cdk(options: { root: string; endpoint: string; workFolder: string; logFile: string }): Cdk {
   const { root, endpoint, workFolder, logFile } = options;
@@ -24,13 +27,13 @@ export function cdk(options: { root: string; endpoint: string; workFolder: strin
       args: [program, ...args, '--no-notices', '--ci', '--no-color'],
       ...{ env, cwd, logFile },
     });
+  const context = ['retain=false', `agents=${agents}`].flatMap((setting) => ['--context', setting]);
   const app = (folder: string) => ['--all', '--app', assemblyOf(folder)];
   const outputs = (folder: string) => ['--outputs-file', join(folder, 'outputs.json')];
   return {
     // Elsewhere than in the project, where it would synthesize the app first.
     bootstrap: () => run(workFolder, 'bootstrap', `aws://${account}/${region}`),
-    synth: (folder) =>
-      run(root, 'synth', '--quiet', '--context', 'retain=false', '--output', assemblyOf(folder)),
+    synth: (folder) => run(root, 'synth', '--quiet', ...context, '--output', assemblyOf(folder)),
     deploy: (folder) =>
       run(
         root,

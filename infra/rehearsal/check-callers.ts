@@ -1,5 +1,6 @@
+import { apiRequest } from './api-request.ts';
 import { type AwsCalls, administrator, type Credentials } from './aws-calls.ts';
-import { createCaller, statusOf } from './callers.ts';
+import { createCaller } from './callers.ts';
 import type { Report } from './report.ts';
 import { type DeployedStack, output } from './template.ts';
 
@@ -21,7 +22,7 @@ export async function checkCallers(
   const stranger = await createCaller(aws, 'stranger', []);
 
   const expectStatus = async (who: string, path: string, expected: number, credentials?: Credentials) => {
-    const status = await statusOf(endpoint, host, path, credentials);
+    const { status } = await apiRequest({ endpoint, host, credentials }, { path });
     report.check(`${who}: GET ${path} is ${expected}`, status === expected, `it was ${status}`);
   };
   await expectStatus('without a signature', '/v1/agents', 403);

@@ -27,7 +27,7 @@ export async function checkGrants(
     const fn = functions.get(call.accessKey);
     return fn === undefined ? [] : [{ ...call, fn }];
   });
-  const physicalName = (id: string) => names.get(id) ?? `{${id}}`;
+  const physicalName = (id: string) => withoutUrl(names.get(id) ?? `{${id}}`);
   const { grants, uncovered, stale } = compareGrants(
     grantsOf(stack.template),
     ofFunctions,
@@ -74,6 +74,11 @@ async function countArrived(emulator: Emulator, service: string, expected: numbe
     if (arrived >= expected || attempt === 20) return arrived;
     await sleep(100);
   }
+}
+
+/** A queue's id is its URL, which ends with its name. */
+function withoutUrl(id: string): string {
+  return /^https?:/.test(id) ? (id.split('/').at(-1) ?? id) : id;
 }
 
 function groupByFunction(grants: readonly GrantVerdict[]): Map<string, GrantVerdict[]> {

@@ -1,6 +1,6 @@
 import type { Calls } from './calls.ts';
 import type { ExplainedGrant } from './explained-grants.ts';
-import type { Grant } from './grants.ts';
+import { type Grant, nameOf } from './grants.ts';
 
 export interface GrantVerdict extends Grant {
   readonly calls: number;
@@ -50,8 +50,13 @@ export function compareGrants(
   };
 }
 
-function explains(line: ExplainedGrant, { fn, action }: Grant): boolean {
-  return line.action === action && (line.fn === 'every' || line.fn === fn);
+function explains(line: ExplainedGrant, { fn, action, resource }: Grant): boolean {
+  const isAbout = line.resource === undefined || referencedNames(resource).includes(line.resource);
+  return line.action === action && (line.fn === 'every' || line.fn === fn) && isAbout;
+}
+
+function referencedNames(resource: string): string[] {
+  return [...resource.matchAll(/\{(\w+)\}/g)].map(([, id]) => nameOf(id ?? ''));
 }
 
 function matches(granted: string, called: string, physicalName: (logicalId: string) => string): boolean {

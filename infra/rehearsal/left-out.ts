@@ -1,5 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import type { Template, TemplateResource } from './template.ts';
+import type { Adaptation, Template, TemplateResource } from './template.ts';
 
 /** A kind of resource that the emulator refuses, with its words for it: these stay out of the rehearsed deployment. */
 export interface LeftOut {
@@ -8,7 +7,7 @@ export interface LeftOut {
   readonly is: (resource: TemplateResource) => boolean;
 }
 
-export const leftOut: readonly LeftOut[] = [
+const leftOut: readonly LeftOut[] = [
   {
     what: 'alarms on a sum of metrics',
     reason: 'AWS::CloudWatch::Alarm Properties.Metrics (metric math) is not supported',
@@ -16,23 +15,13 @@ export const leftOut: readonly LeftOut[] = [
   },
 ];
 
-/** Takes what the emulator refuses out of a synthesized template. Resolves one line for each resource that went. */
-export async function leaveOut(templateFile: string, kinds: readonly LeftOut[] = leftOut): Promise<string[]> {
-  const template: Template = JSON.parse(await readFile(templateFile, 'utf8'));
-  const { kept, lines } = withoutLeftOut(template, kinds);
-  await writeFile(templateFile, JSON.stringify(kept, null, 1));
-  return lines;
-}
-
-export function withoutLeftOut(
-  template: Template,
-  kinds: readonly LeftOut[],
-): { kept: Template; lines: string[] } {
+/** Takes what the emulator refuses out of a template. */
+export function withoutLeftOut(template: Template, kinds: readonly LeftOut[] = leftOut): Adaptation {
   const lines: string[] = [];
   const resources = Object.entries(template.Resources).filter(([id, resource]) => {
     const kind = kinds.find(({ is }) => is(resource));
     if (kind !== undefined) lines.push(`left out: ${id} (${kind.what}): ${kind.reason}`);
     return kind === undefined;
   });
-  return { kept: { ...template, Resources: Object.fromEntries(resources) }, lines };
+  return { template: { ...template, Resources: Object.fromEntries(resources) }, lines };
 }

@@ -1,15 +1,22 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { adaptTemplate } from './adapt-template.ts';
 import { awsCalls } from './aws-calls.ts';
 import { allowAssetsWithoutTls, type Cdk, cdk, changedNothing } from './cdk.ts';
+import { checkAlarms } from './check-alarms.ts';
 import { checkCallers } from './check-callers.ts';
+import { checkDeadLetters } from './check-dead-letters.ts';
 import { checkGrants } from './check-grants.ts';
 import { checkLogs } from './check-logs.ts';
+import { checkRun } from './check-run.ts';
+import { checkSchedules, prepareSchedules } from './check-schedules.ts';
+import { checkDuplicatedTick } from './check-ticks.ts';
+import { dispatcher } from './dispatcher.ts';
 import { startEmulator } from './emulator.ts';
 import { lambdaNodeFolder } from './lambda-node.ts';
-import { leaveOut } from './left-out.ts';
 import type { Report } from './report.ts';
-import { leftovers, stackExists } from './stack-resources.ts';
+import { ownedBy, unseenTypes } from './resource-lists.ts';
+import { stackExists } from './stack-resources.ts';
 import { runSuite } from './suite.ts';
 import { countTypes, output, readStack, templateFile } from './template.ts';
 import { emulatorProgram } from './venv.ts';
@@ -49,18 +56,27 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
   });
 
   const caller = await report.step('who may call', () => checkCallers(report, aws, endpoint, stack));
+  const { host } = new URL(output(stack, 'ApiUrl'));
+  const api = { endpoint, host, credentials: caller };
+  await prepareSchedules(api);
 
   await report.step('black-box suite', async () => {
-    const { host } = new URL(output(stack, 'ApiUrl'));
     const result = await runSuite({ root, endpoint, host, caller, folder: workFolder, logFile });
     console.log(`   ${result.passed} passed, ${result.failed} failed, ${result.skipped} skipped`);
     report.count(result.passed, result.failed);
     report.check('the suite ran', result.passed + result.failed > 0, 'it has no test');
   });
 
-  await report.step('grants and logs', async () => {
+  await report.step('a run over HTTP', () => checkRun(report, aws, api, stack));
+  await report.step('schedules that come due', () => checkSchedules(report, api));
+  const dispatch = dispatcher(aws, stack);
+  await report.step('a duplicated tick', () => checkDuplicatedTick(report, api, dispatch));
+  await report.step('dead letters', () => checkDeadLetters(report, aws, stack, dispatch));
+
+  await report.step('grants, logs and alarms', async () => {
     await checkGrants(report, aws, emulator, stack);
     await checkLogs(report, aws, stack);
+    await checkAlarms(report, aws, stack);
   });
 
   await report.step('cdk deploy, once more', async () => {
@@ -69,9 +85,11 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
   });
 
   await report.step('cdk destroy', async () => {
+    const unseen = unseenTypes(await ownedBy(aws, stack.name), stack.template);
+    report.check('all that is listed of the stack is seen', unseen.length === 0, `not ${unseen.join(', ')}`);
     await destroy(first);
     report.check('the stack is gone', !(await stackExists(aws, stack.name)));
-    const left = await leftovers(aws, stack.name);
+    const left = [...(await ownedBy(aws, stack.name)).values()].flat();
     report.check('nothing of it is left', left.length === 0, left.join(', '));
   });
 
@@ -82,7 +100,7 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
 async function synthesize(synth: Cdk['synth'], folder: string): Promise<string> {
   await mkdir(folder);
   await synth(folder);
-  const lines = await leaveOut(await templateFile(folder));
+  const lines = await adaptTemplate(await templateFile(folder));
   for (const line of lines) console.log(`   ${line}`);
   return folder;
 }

@@ -25,22 +25,3 @@ export async function stackExists(aws: AwsCalls, stackName: string): Promise<boo
     throw error;
   }
 }
-
-/** What could outlive a stack and cost money: tables, functions and log groups that bear its name. */
-export async function leftovers(aws: AwsCalls, stackName: string): Promise<string[]> {
-  const { TableNames } = (await aws.json('dynamodb', 'DynamoDB_20120810.ListTables', {})) as {
-    TableNames: string[];
-  };
-  const { logGroups } = (await aws.json('logs', 'Logs_20140328.DescribeLogGroups', {})) as {
-    logGroups: { logGroupName: string }[];
-  };
-  const { Functions } = JSON.parse(await aws.rest('lambda', 'GET', '/2015-03-31/functions/')) as {
-    Functions: { FunctionName: string }[];
-  };
-  const names = [
-    ...TableNames,
-    ...logGroups.map(({ logGroupName }) => logGroupName),
-    ...Functions.map(({ FunctionName }) => FunctionName),
-  ];
-  return names.filter((name) => name.includes(stackName));
-}

@@ -13,6 +13,12 @@ export interface TemplateResource {
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** A template as the emulator takes it, with a line for each thing that was changed. */
+export interface Adaptation {
+  readonly template: Template;
+  readonly lines: readonly string[];
+}
+
 export interface DeployedStack {
   readonly name: string;
   readonly template: Template;
