@@ -349,5 +349,6 @@ test('the tables have ids and environment variables of their own', () => {
     ['Snapshots', 'DORMOUSE_SNAPSHOTS_TABLE'],
     ['Sessions', 'DORMOUSE_SESSIONS_TABLE'],
     ['Errors', 'DORMOUSE_ERRORS_TABLE'],
+    ['Runs', 'DORMOUSE_RUNS_TABLE'],
   ]);
 });
