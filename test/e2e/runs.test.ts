@@ -221,9 +221,9 @@ describe('runs over HTTP', () => {
   httpCase('what is not the start of a run is refused, and starts none', async () => {
     const runsOf = async () => (await call('GET', `/v1/agents/${unique}/runs`)).json();
     for (const [body, code] of [
-      [{}, 'invalid_request'],
-      [{ action: '' }, 'invalid_request'],
-      [{ action: 7 }, 'invalid_request'],
+      [{}, 'invalid_input'],
+      [{ action: '' }, 'invalid_input'],
+      [{ action: 7 }, 'invalid_input'],
       [{ action: 'visit', session: 'x' }, 'invalid_request'],
       [[], 'invalid_request'],
       ['', 'invalid_request'],
