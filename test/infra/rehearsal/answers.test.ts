@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changedNothing } from '../../../infra/rehearsal/cdk.ts';
-import { withoutLeftOut } from '../../../infra/rehearsal/left-out.ts';
+import { unseenTypes } from '../../../infra/rehearsal/resource-lists.ts';
 import { parsePhysicalNames } from '../../../infra/rehearsal/stack-resources.ts';
 import { countTests } from '../../../infra/rehearsal/suite.ts';
 import { countTypes } from '../../../infra/rehearsal/template.ts';
@@ -43,22 +43,23 @@ test('physical names are read from the answer about the resources of a stack', (
   ]);
 });
 
-test('what the emulator refuses is taken out of the template, and named', () => {
-  const metric = { Type: 'AWS::CloudWatch::Alarm', Properties: { MetricName: 'Errors' } };
-  const sum = { Type: 'AWS::CloudWatch::Alarm', Properties: { Metrics: [] } };
-
-  const { template, lines } = withoutLeftOut({ Resources: { Metric: metric, Sum: sum } });
-
-  expect(template).toEqual({ Resources: { Metric: metric } });
-  expect(lines).toEqual([expect.stringMatching(/^left out: Sum .*not supported/)]);
-});
-
 test('resources are counted by type, most first', () => {
   const fn = { Type: 'AWS::Lambda::Function' };
 
   expect(countTypes({ Resources: { A: { Type: 'AWS::IAM::Role' }, B: fn, C: fn } })).toBe(
     '2 Lambda::Function, 1 IAM::Role',
   );
+});
+
+test('a list in which nothing of the stack is seen is named, where the stack has such resources', () => {
+  const template = { Resources: { Queue: { Type: 'AWS::SQS::Queue' }, Rule: { Type: 'AWS::Events::Rule' } } };
+  const owned = new Map([
+    ['AWS::SQS::Queue', []],
+    ['AWS::Events::Rule', ['dormouse-dev_tick']],
+    ['AWS::CloudWatch::Dashboard', []],
+  ]);
+
+  expect(unseenTypes(owned, template)).toEqual(['AWS::SQS::Queue']);
 });
 
 test('requirements must be pinned', () => {

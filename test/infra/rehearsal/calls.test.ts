@@ -7,14 +7,15 @@ interface Call {
   readonly time: number;
   readonly table?: string;
   readonly request?: object;
+  readonly source?: string;
 }
 
 /** A CloudTrail of the emulator: newest first, 50 at a time, no token for the next page. */
 function trailOf(calls: readonly Call[]): AwsCalls {
-  const events = calls.map(({ EventName, time, table, request = {} }, index) => ({
+  const events = calls.map(({ EventName, time, table, request = {}, source = 'dynamodb' }, index) => ({
     EventId: String(index),
     EventName,
-    EventSource: 'dynamodb.amazonaws.com',
+    EventSource: `${source}.amazonaws.com`,
     EventTime: time,
     AccessKeyId: 'KEY',
     Resources: table === undefined ? [] : [{ ResourceName: table }],
@@ -54,6 +55,15 @@ test('a call names its table, its index, or the table of its batch', async () =>
   const calls = await recordedCalls(trail, 'dynamodb');
 
   expect(calls.map(({ resource }) => resource)).toEqual(['t', 't/index/by-time', 't']);
+});
+
+test('a call of a queue names it by its URL, and a batch is the action that IAM knows', async () => {
+  const request = { QueueUrl: 'http://localhost:4566/000000000000/stack-queue' };
+  const trail = trailOf([{ EventName: 'SendMessageBatch', time: 1, request, source: 'sqs' }]);
+
+  expect(await recordedCalls(trail, 'sqs')).toEqual([
+    { accessKey: 'KEY', action: 'sqs:SendMessage', resource: 'stack-queue', count: 1 },
+  ]);
 });
 
 test('requests of a service are counted from the log', () => {

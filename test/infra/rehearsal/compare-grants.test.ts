@@ -72,3 +72,15 @@ test('a used grant needs no explanation, and an explanation of nothing is stale'
   expect(grants).toMatchObject([{ verdict: 'used', reason: '' }]);
   expect(stale).toEqual([gone]);
 });
+
+test('an explanation may be about one resource only', () => {
+  const send = { fn: 'Dispatch', action: 'sqs:SendMessage', resource: '{TickDeadLetters0A1B2C3D}' };
+  const other = { ...send, resource: '{RunQueue0A1B2C3D}' };
+  const line = { fn: 'Dispatch', action: 'sqs:SendMessage', resource: 'TickDeadLetters', reason: 'why' };
+
+  const { grants, stale } = compareGrants([send, other], [], [line], physicalName);
+
+  expect(grants.map(({ verdict }) => verdict)).toEqual(['explained', 'unused']);
+  expect(stale).toEqual([]);
+  expect(compareGrants([other], [], [line], physicalName).stale).toEqual([line]);
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { withoutLeftOut } from '../../../infra/rehearsal/left-out.ts';
+import { withTimeOfEvent } from '../../../infra/rehearsal/scheduled-time.ts';
+import { withoutTlsDemand } from '../../../infra/rehearsal/without-tls.ts';
+
+test('what the emulator refuses is taken out of the template, and named', () => {
+  const metric = { Type: 'AWS::CloudWatch::Alarm', Properties: { MetricName: 'Errors' } };
+  const sum = { Type: 'AWS::CloudWatch::Alarm', Properties: { Metrics: [] } };
+
+  const { template, lines } = withoutLeftOut({ Resources: { Metric: metric, Sum: sum } });
+
+  expect(template).toEqual({ Resources: { Metric: metric } });
+  expect(lines).toEqual([expect.stringMatching(/^left out: Sum .*not supported/)]);
+});
+
+describe('a policy of a queue', () => {
+  const tls = { Effect: 'Deny', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } };
+  const rules = { Effect: 'Allow', Action: 'sqs:SendMessage', Condition: { ArnLike: {} } };
+  const policy = (...Statement: object[]) => ({
+    Type: 'AWS::SQS::QueuePolicy',
+    Properties: { Queues: ['q'], PolicyDocument: { Version: '2012-10-17', Statement } },
+  });
+
+  test('loses only the statement that refuses requests without TLS, and says so', () => {
+    const { template, lines } = withoutTlsDemand({ Resources: { Policy: policy(tls, rules) } });
+
+    expect(template.Resources).toEqual({ Policy: policy(rules) });
+    expect(lines).toEqual([expect.stringContaining('Policy does not demand TLS')]);
+  });
+
+  test('goes where nothing else is in it', () => {
+    expect(withoutTlsDemand({ Resources: { Policy: policy(tls) } }).template.Resources).toEqual({});
+  });
+
+  test('stays as it is where it refuses something else, and so does one of a bucket', () => {
+    const other = policy({ ...tls, Condition: { Bool: { 'aws:SecureTransport': 'false' }, ArnLike: {} } });
+    const bucket = { ...policy(tls), Type: 'AWS::S3::BucketPolicy' };
+
+    const { template, lines } = withoutTlsDemand({ Resources: { Other: other, Bucket: bucket } });
+
+    expect(template.Resources).toEqual({ Other: other, Bucket: bucket });
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('a schedule of Scheduler', () => {
+  const schedule = (target: object) => ({
+    Type: 'AWS::Scheduler::Schedule',
+    Properties: { Name: 'n', Target: { Arn: 'a', ...target } },
+  });
+
+  test('has its time from a transformer, in the same event', () => {
+    const Input = '{"agent":"a\\u003cb","time":"<aws.scheduler.scheduled-time>"}';
+
+    const { template, lines } = withTimeOfEvent({ Resources: { Tick: schedule({ Input }) } });
+
+    const InputTransformer = {
+      InputPathsMap: { time: '$.time' },
+      InputTemplate: '{"agent":"a\\u003cb","time":<time>}',
+    };
+    expect(template.Resources).toEqual({ Tick: schedule({ InputTransformer }) });
+    expect(lines).toEqual([expect.stringContaining('Tick has its time from a transformer')]);
+  });
+
+  test('stays as it is where its event has no time', () => {
+    const resources = { Tick: schedule({ Input: '{}' }), Queue: { Type: 'AWS::SQS::Queue' } };
+
+    expect(withTimeOfEvent({ Resources: resources })).toEqual({
+      template: { Resources: resources },
+      lines: [],
+    });
+  });
+});
