@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { withBatchAction } from './batch-action.ts';
 import { withoutLeftOut } from './left-out.ts';
 import { withTimeOfEvent } from './scheduled-time.ts';
 import type { Adaptation, Template } from './template.ts';
@@ -12,7 +13,7 @@ export async function adaptTemplate(templateFile: string): Promise<readonly stri
 }
 
 function adapted(synthesized: Template): Adaptation {
-  const steps = [withoutLeftOut, withoutTlsDemand, withTimeOfEvent];
+  const steps = [withoutLeftOut, withoutTlsDemand, withTimeOfEvent, withBatchAction];
   return steps.reduce<Adaptation>(
     ({ template, lines }, step) => {
       const next = step(template);

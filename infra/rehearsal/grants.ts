@@ -1,3 +1,4 @@
+import { batchAction } from './batch-action.ts';
 import type { Template, TemplateResource } from './template.ts';
 
 /** One action that the role of a function allows on one resource. */
@@ -53,7 +54,7 @@ function grantsOfRole({ Resources }: Template, role: string): Omit<Grant, 'fn'>[
 
 function pairsOf({ Action, Resource }: Statement): Omit<Grant, 'fn'>[] {
   // NotAction allows everything else: as good as a wildcard, and as little explained.
-  const actions = Action === undefined ? ['*'] : [Action].flat();
+  const actions = Action === undefined ? ['*'] : [Action].flat().filter((action) => action !== batchAction);
   const resources = [Resource ?? '*'].flat().map(resourceText);
   return actions.flatMap((action) => resources.map((resource) => ({ action, resource })));
 }

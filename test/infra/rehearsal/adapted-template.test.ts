@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { withBatchAction } from '../../../infra/rehearsal/batch-action.ts';
+import { grantsOf } from '../../../infra/rehearsal/grants.ts';
 import { withoutLeftOut } from '../../../infra/rehearsal/left-out.ts';
 import { withTimeOfEvent } from '../../../infra/rehearsal/scheduled-time.ts';
 import { withoutTlsDemand } from '../../../infra/rehearsal/without-tls.ts';
@@ -69,5 +71,33 @@ describe('a schedule of Scheduler', () => {
       template: { Resources: resources },
       lines: [],
     });
+  });
+});
+
+describe('a role that may send messages', () => {
+  const withRole = (...Statement: object[]) => ({
+    Resources: {
+      Dispatch: { Type: 'AWS::Lambda::Function', Properties: { Role: { Ref: 'Role' } } },
+      Policy: {
+        Type: 'AWS::IAM::Policy',
+        Properties: { Roles: [{ Ref: 'Role' }], PolicyDocument: { Statement } },
+      },
+      Role: { Type: 'AWS::IAM::Role' },
+    },
+  });
+  const send = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: '*' };
+  const read = { Effect: 'Allow', Action: ['dynamodb:GetItem', 'dynamodb:Query'], Resource: '*' };
+
+  test('may send them in a batch, too', () => {
+    const { template, lines } = withBatchAction(withRole(send, read));
+
+    const both = { ...send, Action: ['sqs:SendMessage', 'sqs:SendMessageBatch'] };
+    expect(template).toEqual(withRole(both, read));
+    expect(lines).toEqual([expect.stringContaining('Policy also allows sqs:SendMessageBatch')]);
+    expect(grantsOf(template)).toEqual(grantsOf(withRole(send, read)));
+  });
+
+  test('is the only one that may', () => {
+    expect(withBatchAction(withRole(read))).toEqual({ template: withRole(read), lines: [] });
   });
 });
