@@ -95,3 +95,4 @@ export type * from './sessions/error-log.ts';
 export { inMemoryStores } from './sessions/in-memory-stores.ts';
 export type { Identity, Session } from './sessions/session.ts';
 export type * from './sessions/session-store.ts';
+export { type SqsRunQueueOptions, sqsRunQueue } from './sqs/sqs-run-queue.ts';

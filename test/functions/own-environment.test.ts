@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
 import { projectRoot } from '../../infra/project.ts';
 import { type ServiceFunctionDescriptor, serviceFunctions } from '../../infra/service-functions.ts';
+import { environment } from '../../lib/environment.ts';
 import { type Operation, routes } from '../../lib/http/routes.ts';
 import { requestedRunId } from '../../lib/runs/run-id.ts';
 import { sdkError } from '../support/failing-client.ts';
@@ -65,4 +67,27 @@ describe('a function with the environment that the stack gives it', () => {
     expect([answer.statusCode, answer.body]).toEqual([expected, expect.any(String)]);
     expect(tablesCalled()).toEqual(tablesOf(descriptor));
   });
+
+  /** Those that start runs, or hand them on. */
+  test.each(['start-run'] as const)(
+    '%s reaches the queue that it is told, and its tables',
+    async (operation) => {
+      const sqs = mockClient(SQSClient);
+      sqs.onAnyCommand().rejects(sdkError('RequestThrottled'));
+      dynamoDb.onAnyCommand().resolves({});
+      const queueUrl = 'https://sqs.eu-central-1.amazonaws.com/1/runs';
+      vi.stubEnv(environment.runQueueUrl, queueUrl);
+      const descriptor = serviceFunctions[operation];
+      const handler = await load<HttpHandler>(descriptor);
+
+      const headers = { 'content-type': 'application/json' };
+      const event = httpEvent({ method: 'POST', agent: 'support', headers, body: bodies[operation] ?? '' });
+      const answer = await handler(event);
+
+      expect([answer.statusCode, answer.body]).toEqual([429, expect.stringContaining('throttled')]);
+      const queues = sqs.calls().map(({ args }) => (args[0].input as { QueueUrl?: string }).QueueUrl);
+      expect(new Set(queues)).toEqual(new Set([queueUrl]));
+      expect(tablesCalled()).toEqual(tablesOf(descriptor));
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { handler as getSession } from '../../functions/http/get-session.ts';
 import { handler as thaw } from '../../functions/http/thaw.ts';
 import { errorsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
+import { environment } from '../../lib/environment.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { httpEvent } from '../support/http-event.ts';
 
@@ -28,4 +29,16 @@ test('a function needs the names of its own tables only, and a missing one is na
   expect((await getSession(session)).statusCode).toBe(503);
   expect((await thaw(httpEvent({ key: 'k' }))).statusCode).toBe(500);
   expect(lines.join()).toContain(`the environment variable ${snapshotsTable.env} is not set`);
+});
+
+test.each([
+  ['allow', 'allow'],
+  ['skip', 'skip'],
+  ['', 'skip'],
+])('what happens to runs that overlap is the setting: %o', async (setting, expected) => {
+  vi.resetModules();
+  vi.stubEnv(environment.overlap, setting);
+  const { services } = await import('../../functions/services.ts');
+
+  expect(services().overlap).toBe(expected);
 });

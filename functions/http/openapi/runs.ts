@@ -62,7 +62,8 @@ const runRequest = object(
   },
   ['action'],
 );
-const listErrors: readonly ErrorCode[] = ['invalid_request', 'invalid_cursor', ...stored];
+const readErrors: readonly ErrorCode[] = ['corrupt', ...stored];
+const listErrors: readonly ErrorCode[] = ['invalid_request', 'invalid_cursor', ...readErrors];
 
 export const runOperations = {
   'start-run': {
@@ -78,7 +79,7 @@ export const runOperations = {
     errors: [
       ...(['invalid_request', 'invalid_json', 'invalid_input', 'unknown_action', 'too_large'] as const),
       ...(['unsupported_media_type', 'unsupported_encoding'] as const),
-      ...stored,
+      ...readErrors,
     ],
   },
   'list-runs': {
@@ -91,7 +92,7 @@ export const runOperations = {
     summary: 'Read a run: its status, and the totals of this moment',
     parameters: [agent, run],
     responses: { 200: described('The run', { content: jsonContent(runShape) }) },
-    errors: ['run_not_found', ...stored],
+    errors: ['run_not_found', ...readErrors],
   },
   'list-jobs': {
     summary: 'List the jobs of a run: one for each session that it visited',

@@ -57,6 +57,12 @@ describe('runs in DynamoDB', () => {
     expect(indexed.every(({ pk }) => pk?.S?.startsWith('runs/'))).toBe(true);
   });
 
+  test('an action whose name makes no key is refused, not taken for a table that is away', async () => {
+    const list = engineOver().engine.runs.list({ agent: 'support', action: '%'.repeat(400), limit: 1 });
+
+    await expect(list).rejects.toMatchObject({ code: 'invalid_key' });
+  });
+
   test('a damaged page is corrupt, never a shard that has not begun or a run without jobs', async () => {
     const { engine } = engineOver();
     const [key] = (await table.rows()).filter(({ sk }) => sk?.S?.startsWith('page/'));

@@ -202,7 +202,13 @@ describe('a run that is asked for', () => {
     for (const [request, code] of [
       [{ ...digest, agent: 'nobody' }, 'unknown_action'],
       [{ ...digest, action: 'toString' }, 'unknown_action'],
+      [{ ...digest, action: '' }, 'invalid_input'],
+      [{ ...digest, action: 'a'.repeat(513) }, 'invalid_input'],
       [{ ...digest, sessions: [] }, 'invalid_input'],
+      // Nothing of another kind is taken for "all of them".
+      [{ ...digest, sessions: null as never }, 'invalid_input'],
+      [{ ...digest, sessions: '' as never }, 'invalid_input'],
+      [{ ...digest, sessions: false as never }, 'invalid_input'],
       [{ ...digest, sessions: Array(101).fill('s') }, 'invalid_input'],
       [{ ...digest, sessions: [''] }, 'invalid_input'],
       [{ ...digest, tick: { schedule: 's', at: new Date('never') } }, 'invalid_input'],
@@ -210,4 +216,27 @@ describe('a run that is asked for', () => {
       await expect(startRun(engine, request)).rejects.toMatchObject({ code });
     expect((await engine.runs.list({ agent: 'support', limit: 1 })).items).toEqual([]);
   });
+
+  test.each(['acquire', 'send', 'markDispatched'])(
+    'and fails at %s leaves no run in the way of the next one',
+    async (step) => {
+      const { engine, register, work, counts } = counting();
+      await register(3);
+      const failing = <Port extends object>(port: Port) =>
+        step in port ? { ...port, [step]: () => Promise.reject(new Error('away')) } : port;
+      const { runs, leases, queue } = engine;
+      const broken = { ...engine, runs: failing(runs), leases: failing(leases), queue: failing(queue) };
+
+      await expect(startRun(broken, { agent: 'support', action: 'digest' })).rejects.toThrow('away');
+      await work();
+      expect(await startRun(engine, { agent: 'support', action: 'digest' })).toMatchObject({
+        status: 'started',
+      });
+      await work();
+
+      expect(counts()).toEqual(Array(3).fill(1));
+      const { items } = await engine.runs.list({ agent: 'support', limit: 9 });
+      expect(items.map(({ status }) => status).sort()).toEqual(['completed', 'failed']);
+    },
+  );
 });

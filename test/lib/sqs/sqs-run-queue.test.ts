@@ -1,0 +1,182 @@
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sessionShards } from '../../../lib/defaults.ts';
+import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { requestedRunId } from '../../../lib/runs/run-id.ts';
+import { parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
+import { startRun } from '../../../lib/runs/start-run.ts';
+import { sqsRunQueue } from '../../../lib/sqs/sqs-run-queue.ts';
+import { engineUnderTest } from '../../support/engine-under-test.ts';
+import { sdkError } from '../../support/failing-client.ts';
+
+const queueUrl = 'https://sqs.eu-central-1.amazonaws.com/1/runs';
+const sqs = mockClient(SQSClient);
+const queue = sqsRunQueue({ queueUrl, client: new SQSClient({ region: 'eu-central-1' }) });
+const runId = requestedRunId(new Date('2027-01-01T00:00:00Z'), 'u');
+const message = (shard: number, agent = 'support'): RunMessage => {
+  return { v: 1, agent, runId, shard, token: 't', hop: 0 };
+};
+const messages = Array.from({ length: sessionShards }, (_, shard) => message(shard));
+
+beforeEach(() => {
+  sqs.reset();
+  sqs.on(SendMessageBatchCommand).resolves({});
+});
+
+const requests = () => sqs.commandCalls(SendMessageBatchCommand).map(({ args }) => args[0].input);
+/** The shards in each request. */
+const shardsSent = () =>
+  requests().map(({ Entries = [] }) =>
+    Entries.map(({ MessageBody }) => parseRunMessage(MessageBody ?? '').shard),
+  );
+const upTo = (end: number, start = 0) => Array.from({ length: end - start }, (_, index) => start + index);
+const refusing = (Id: string, Code: string, SenderFault = false) => ({
+  ...{ Successful: [], Failed: [{ Id, Code, SenderFault }] },
+});
+const thrownBy = (sending: Promise<void>) => sending.then(() => undefined).catch((error: unknown) => error);
+
+describe('messages of a run', () => {
+  test('are sent ten at a time, each under an id of its own', async () => {
+    await queue.send(messages);
+
+    expect(shardsSent()).toEqual([upTo(10), upTo(16, 10)]);
+    for (const { QueueUrl, Entries = [], ...others } of requests()) {
+      expect([QueueUrl, others]).toEqual([queueUrl, {}]);
+      expect(new Set(Entries.map(({ Id }) => Id)).size).toBe(Entries.length);
+      for (const entry of Entries) expect(Object.keys(entry).sort()).toEqual(['Id', 'MessageBody']);
+    }
+  });
+
+  test('are one request where there is one of them, and none where there is none', async () => {
+    await queue.send([]);
+    expect(requests()).toEqual([]);
+
+    await queue.send([message(3)]);
+    expect(requests()).toEqual([
+      { QueueUrl: queueUrl, Entries: [{ Id: '0', MessageBody: JSON.stringify(message(3)) }] },
+    ]);
+  });
+
+  test('come back as they were, whatever a name holds, in characters that SQS takes', async () => {
+    const odd = message(1, '"\\\u0000\u001F\u007F\u2028\uFFFD\uFFFE\uFFFF\u{1F980}~support');
+
+    await queue.send([odd]);
+
+    const body = requests()[0]?.Entries?.[0]?.MessageBody ?? '';
+    expect(parseRunMessage(body)).toEqual(odd);
+    expect(body).toMatch(/^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u);
+  });
+});
+
+describe('messages that SQS refuses, of a request that it takes', () => {
+  test('are sent once more, they alone', async () => {
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce(refusing('7', 'InternalError'))
+      .resolvesOnce(refusing('2', 'InternalError'))
+      .resolves({});
+
+    await queue.send(messages);
+
+    expect(shardsSent()).toEqual([upTo(10), upTo(16, 10), [7, 12]]);
+  });
+
+  test('twice reject, and whoever sent them may try again', async () => {
+    sqs.on(SendMessageBatchCommand).resolves(refusing('0', 'ServiceUnavailable'));
+
+    const error = await thrownBy(queue.send([message(4), message(5)]));
+
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({ retryable: true, throttled: false });
+    expect(String(error)).toContain('ServiceUnavailable');
+    expect(shardsSent()).toEqual([[4, 5], [4]]);
+  });
+
+  test.each([
+    ['InternalError', false, { retryable: true, throttled: false }],
+    ['InternalError', true, { retryable: false, throttled: false }],
+    ['RequestThrottled', true, { retryable: true, throttled: true }],
+    ['KMS.ThrottlingException', false, { retryable: true, throttled: true }],
+    ['InvalidMessageContents', true, { retryable: false, throttled: false }],
+    ['AWS.SimpleQueueService.NonExistentQueue', false, { retryable: false, throttled: false }],
+  ])('for %s (its sender’s fault: %s) reject as %o', async (code, senderFault, expected) => {
+    sqs.on(SendMessageBatchCommand).resolves(refusing('0', code, senderFault));
+
+    expect(await thrownBy(queue.send([message(0)]))).toMatchObject({ code: 'unavailable', ...expected });
+    expect(requests()).toHaveLength(expected.retryable ? 2 : 1);
+  });
+
+  test('for good reject so, also beside others that were taken the second time', async () => {
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce(refusing('0', 'InternalError'))
+      .resolvesOnce(refusing('1', 'InvalidMessageContents', true))
+      .resolves({});
+
+    expect(await thrownBy(queue.send(messages))).toMatchObject({ retryable: false });
+    expect(shardsSent()[2]).toEqual([0]);
+  });
+
+  test('under an id that nobody gave are not taken for sent', async () => {
+    sqs.on(SendMessageBatchCommand).resolves(refusing('another', 'InternalError'));
+
+    expect(await thrownBy(queue.send([message(0)]))).toBeInstanceOf(UnavailableError);
+  });
+});
+
+test.each([
+  ['RequestThrottled', { retryable: true, throttled: true }],
+  ['ThrottlingException', { retryable: true, throttled: true }],
+  ['OverLimit', { retryable: true, throttled: true }],
+  ['KmsThrottled', { retryable: true, throttled: true }],
+  ['InternalError', { retryable: true, throttled: false }],
+  ['TimeoutError', { retryable: true, throttled: false }],
+  ['ECONNREFUSED', { retryable: true, throttled: false }],
+  ['CredentialsProviderError', { retryable: true, throttled: false }],
+  ['AccessDenied', { retryable: false, throttled: false }],
+  ['AccessDeniedException', { retryable: false, throttled: false }],
+  ['QueueDoesNotExist', { retryable: false, throttled: false }],
+  ['InvalidAddress', { retryable: false, throttled: false }],
+  ['InvalidSecurity', { retryable: false, throttled: false }],
+  ['UnsupportedOperation', { retryable: false, throttled: false }],
+  ['KmsAccessDenied', { retryable: false, throttled: false }],
+  ['KmsDisabled', { retryable: false, throttled: false }],
+  ['BatchRequestTooLong', { retryable: false, throttled: false }],
+  ['ExpiredTokenException', { retryable: false, throttled: false }],
+])('%s of the SDK is unavailable: %o', async (name, expected) => {
+  const cause = sdkError(name);
+  sqs.on(SendMessageBatchCommand).rejects(cause);
+
+  const error = await thrownBy(queue.send(messages));
+
+  expect(error).toBeInstanceOf(UnavailableError);
+  expect(error).toMatchObject({ code: 'unavailable', ...expected, cause });
+  expect(String(error)).toContain('SQS');
+  expect(requests()).toHaveLength(1);
+});
+
+describe('the engine', () => {
+  const digest = { agent: 'support', action: 'digest' };
+  const start = () => startRun(engineUnderTest({ actions: { digest() {} } }, { queue }).engine, digest);
+
+  test('sends again what was not taken, after a request that failed and after a refusal', async () => {
+    sqs
+      .on(SendMessageBatchCommand)
+      .rejectsOnce(sdkError('RequestThrottled'))
+      .resolvesOnce(refusing('3', 'InternalError'))
+      .resolvesOnce({})
+      .resolvesOnce(refusing('0', 'InternalError'))
+      .resolves({});
+
+    expect((await start()).status).toBe('started');
+    expect(shardsSent()).toEqual([upTo(10), upTo(10), upTo(16, 10), [3], upTo(10), upTo(16, 10)]);
+  });
+
+  test('does not send again to a queue that is not there', async () => {
+    sqs.on(SendMessageBatchCommand).rejects(sdkError('QueueDoesNotExist'));
+
+    await expect(start()).rejects.toMatchObject({ code: 'unavailable', retryable: false });
+    expect(requests()).toHaveLength(1);
+  });
+});
