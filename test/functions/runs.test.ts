@@ -227,6 +227,13 @@ describe('GET /runs/{run} and its jobs', () => {
         });
     expect(lines.join()).not.toContain('ann@');
   });
+
+  test('what can be no id is not looked for: it may be longer than a key', async () => {
+    const { runs, leases, queue } = functions;
+    give({ lifecycle: { runs: failing(runs, new Error('looked for')), leases, queue } });
+
+    expect(await ask('get-run', { run: 'r'.repeat(5_000) })).toMatchObject({ statusCode: 404 });
+  });
 });
 
 test('tenants do not see each other’s runs', async () => {
