@@ -11,7 +11,7 @@ export interface Credentials {
 /** The emulator's administrator, who may do everything. */
 export const administrator: Credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
-export interface RestInput {
+interface RestInput {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }

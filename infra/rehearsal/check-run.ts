@@ -1,11 +1,8 @@
-import { type ApiTarget, apiJson } from './api-request.ts';
+import type { ApiTarget } from './api-request.ts';
 import type { AwsCalls } from './aws-calls.ts';
 import type { Report } from './report.ts';
-import { itemsAt, jobsOf, type LoggedError, probe, type Run, registerSession } from './runs.ts';
+import { endOfRun, itemsAt, jobsOf, type LoggedError, probe, registerSession, startRun } from './runs.ts';
 import { type DeployedStack, output } from './template.ts';
-import { until } from './until.ts';
-
-const patienceMs = 60_000;
 
 /**
  * A run of three sessions, of which one throws. The suite has more of them; what only this one sees is that the
@@ -21,13 +18,7 @@ export async function checkRun(
   const [, , ill = ''] = sessions;
   for (const id of sessions) await registerSession(api, id, id === ill ? { behaviour: 'throw' } : {});
 
-  const body = { action: 'stumble', sessions };
-  const { runId } = await apiJson<Run>(api, { method: 'POST', path: `${probe}/runs`, body });
-  const ended = async () => {
-    const run = await apiJson<Run>(api, { path: `${probe}/runs/${runId}` });
-    return run.status === 'running' ? undefined : run;
-  };
-  const run = await until(ended, patienceMs);
+  const run = await endOfRun(api, await startRun(api, 'stumble', sessions));
   if (run === undefined) {
     report.check('a run over HTTP completes', false, 'it was still going on');
     return;
@@ -47,8 +38,8 @@ export async function checkRun(
   );
 
   const errors = await itemsAt<LoggedError>(api, `${probe}/errors?limit=1000`);
-  const [entry] = errors.filter((error) => error.runId === runId);
-  const row = entry && (await errorRow(aws, output(stack, 'ErrorsTableName'), runId));
+  const [entry] = errors.filter((error) => error.runId === run.runId);
+  const row = entry && (await errorRow(aws, output(stack, 'ErrorsTableName'), run.runId));
   report.check(
     'its error is in the error log of the API',
     entry?.sessionId === ill && entry.msg.includes('stumbled'),

@@ -2,7 +2,7 @@ import type { AwsCalls } from './aws-calls.ts';
 import { type DeployedStack, output } from './template.ts';
 
 /** What the dispatcher is given by a rule or schedule. */
-export interface TickEvent {
+interface TickEvent {
   readonly agent: string;
   readonly action: string;
   readonly schedule: string;

@@ -13,6 +13,11 @@ const ownLog =
 const delivery =
   'Lambda takes messages from the queue with the role of the function (seen in the runs that complete), and the emulator without it';
 
+const leftLease =
+  'The lease of a run that has ended is taken away for the next one, where the worker that ended it died before it did so';
+const trimmed =
+  'What has rolled out of the error log is looked for and deleted by one failure in 32, by chance';
+
 export const explainedGrants: readonly ExplainedGrant[] = [
   { fn: 'every', action: 'logs:CreateLogStream', reason: ownLog },
   { fn: 'every', action: 'logs:PutLogEvents', reason: ownLog },
@@ -26,6 +31,10 @@ export const explainedGrants: readonly ExplainedGrant[] = [
     reason:
       'Lambda sets a tick aside with the role of the function (seen in the dead-letter queue), and the emulator without it',
   },
+  { fn: 'StartRun', action: 'dynamodb:DeleteItem', resource: 'RunsTable', reason: leftLease },
+  { fn: 'Dispatch', action: 'dynamodb:DeleteItem', resource: 'RunsTable', reason: leftLease },
+  { fn: 'Work', action: 'dynamodb:Query', resource: 'ErrorsTable', reason: trimmed },
+  { fn: 'Work', action: 'dynamodb:DeleteItem', resource: 'ErrorsTable', reason: trimmed },
   {
     fn: 'Remember',
     action: 'dynamodb:DeleteItem',

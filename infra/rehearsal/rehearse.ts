@@ -7,7 +7,9 @@ import { checkAlarms } from './check-alarms.ts';
 import { checkCallers } from './check-callers.ts';
 import { checkDeadLetters } from './check-dead-letters.ts';
 import { checkGrants } from './check-grants.ts';
+import { checkHandOver } from './check-hand-over.ts';
 import { checkLogs } from './check-logs.ts';
+import { checkMemoryRun } from './check-memory-run.ts';
 import { checkRun } from './check-run.ts';
 import { checkSchedules, prepareSchedules } from './check-schedules.ts';
 import { checkDuplicatedTick } from './check-ticks.ts';
@@ -67,7 +69,11 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
     report.check('the suite ran', result.passed + result.failed > 0, 'it has no test');
   });
 
-  await report.step('a run over HTTP', () => checkRun(report, aws, api, stack));
+  await report.step('runs over HTTP', async () => {
+    await checkRun(report, aws, api, stack);
+    await checkMemoryRun(report, api);
+    await checkHandOver(report, aws, api, stack);
+  });
   await report.step('schedules that come due', () => checkSchedules(report, api));
   const dispatch = dispatcher(aws, stack);
   await report.step('a duplicated tick', () => checkDuplicatedTick(report, api, dispatch));
