@@ -4,10 +4,12 @@ import { tables } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
 import type { AgentSchedule } from './agent-schedules.ts';
 import { ServiceAlarms } from './constructs/alarms.ts';
+import { ServiceDashboard } from './constructs/dashboard.ts';
 import { ServiceApi } from './constructs/http-api.ts';
 import { RunQueue } from './constructs/run-queue.ts';
 import { Schedules } from './constructs/schedules.ts';
 import { ServiceFunction } from './constructs/service-function.ts';
+import { metricNamespace } from './constructs/service-metrics.ts';
 import { ServiceTable } from './constructs/tables.ts';
 import {
   accessOf,
@@ -45,12 +47,15 @@ export class DormouseStack extends Stack {
     }
     const ticks = new Schedules(this, 'Schedules', { schedules: settings.schedules, dispatcher: dispatch });
     const api = new ServiceApi(this, 'HttpApi', functions, settings);
-    new ServiceAlarms(this, 'Alarms', {
+    const watched = {
       functions: Object.values(functions),
       tables: [...stored.values()],
       api,
-      email: settings.alarmEmail,
-    });
+      runQueue: queue,
+      tickDeadLetters: ticks.deadLetters,
+    };
+    new ServiceAlarms(this, 'Alarms', { ...watched, email: settings.alarmEmail });
+    new ServiceDashboard(this, 'Dashboard', watched);
 
     this.#output('ApiUrl', api.api.apiEndpoint, 'Where the API is');
     if (settings.auth.kind === 'iam') {
@@ -83,7 +88,7 @@ export class DormouseStack extends Stack {
         [environment.overlap]: overlap,
         ...(tenantClaim !== undefined && { [environment.tenantClaim]: tenantClaim }),
         // The name is that of Powertools.
-        ...(publishesMetrics && { POWERTOOLS_METRICS_NAMESPACE: this.stackName }),
+        ...(publishesMetrics && { POWERTOOLS_METRICS_NAMESPACE: metricNamespace(this) }),
       },
     });
   }

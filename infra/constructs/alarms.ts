@@ -1,17 +1,13 @@
-import { Duration } from 'aws-cdk-lib';
-import {
-  Alarm,
-  type IMetric,
-  MathExpression,
-  type Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { tableOperations } from '../service-functions.ts';
+import { type AlarmSpec, ofApi, ofFunction, ofSnapshots, ofTable } from './alarm-specs.ts';
 import { alarmTopic } from './alarm-topic.ts';
 import { damagedSnapshots } from './damaged-snapshots.ts';
 import type { ServiceApi } from './http-api.ts';
+import { ofRunQueue, ofRuns, ofTickDeadLetters } from './run-alarm-specs.ts';
+import type { RunQueue } from './run-queue.ts';
 import type { ServiceFunction } from './service-function.ts';
 import type { ServiceTable } from './tables.ts';
 
@@ -19,29 +15,25 @@ export interface Alarming {
   readonly functions: readonly ServiceFunction[];
   readonly tables: readonly ServiceTable[];
   readonly api: ServiceApi;
+  readonly runQueue: RunQueue;
+  readonly tickDeadLetters: Queue;
   /** Who is told. Without an address the alarms are there to be looked at. */
   readonly email: string | undefined;
 }
 
-interface AlarmSpec {
-  readonly id: string;
-  readonly metric: IMetric;
-  /** From this many in five minutes on. */
-  readonly threshold: number;
-  readonly means: string;
-  /** A section of docs/runbook.md. */
-  readonly section: string;
-}
-
 /** One alarm for each thing that somebody has to look into, each naming the section of the runbook that says how. */
 export class ServiceAlarms extends Construct {
-  constructor(scope: Construct, id: string, { functions, tables, api, email }: Alarming) {
+  constructor(scope: Construct, id: string, watched: Alarming) {
     super(scope, id);
+    const { functions, tables, api, runQueue, tickDeadLetters, email } = watched;
     const specs = [
       ...functions.flatMap(ofFunction),
       ...tables.flatMap(ofTable),
       ofApi(api),
       ofSnapshots(damagedSnapshots(this, functions)),
+      ofRuns(this),
+      ...ofRunQueue(runQueue),
+      ofTickDeadLetters(tickDeadLetters),
     ];
     const alarms = specs.map((spec) => this.#alarm(spec));
     if (email === undefined) return;
@@ -58,88 +50,4 @@ export class ServiceAlarms extends Construct {
       alarmDescription: `${means} What to do: docs/runbook.md#${section}`,
     });
   }
-}
-
-const fiveMinutes = { period: Duration.minutes(5), statistic: 'Sum' };
-
-function ofFunction(fn: ServiceFunction): AlarmSpec[] {
-  const { id } = fn.node;
-  return [
-    {
-      id: `${id}Errors`,
-      metric: fn.metricErrors(fiveMinutes),
-      threshold: 1,
-      means: `${id} crashed, ran out of memory or out of time.`,
-      section: 'function-errors',
-    },
-    {
-      id: `${id}Throttles`,
-      metric: fn.metricThrottles(fiveMinutes),
-      threshold: 1,
-      means: `Lambda refused to run ${id} more often at the same time.`,
-      section: 'function-throttles',
-    },
-  ];
-}
-
-function ofTable(table: ServiceTable): AlarmSpec[] {
-  const { id } = table.node;
-  const throttles = (kind: 'Read' | 'Write'): AlarmSpec => ({
-    id: `${id}${kind}Throttles`,
-    metric: table.metric(`${kind}ThrottleEvents`, fiveMinutes),
-    // The SDK tries again by itself: a few cost time, not requests.
-    threshold: 50,
-    means: `DynamoDB throttled ${kind.toLowerCase()}s of the table ${id}.`,
-    section: 'table-throttles',
-  });
-  return [
-    throttles('Read'),
-    throttles('Write'),
-    {
-      id: `${id}SystemErrors`,
-      metric: sumOf(
-        tableOperations.map((Operation) =>
-          table.metric('SystemErrors', {
-            ...fiveMinutes,
-            dimensionsMap: { TableName: table.tableName, Operation },
-          }),
-        ),
-      ),
-      threshold: 10,
-      means: `DynamoDB failed to serve the table ${id}.`,
-      section: 'table-errors',
-    },
-  ];
-}
-
-function ofApi({ api }: ServiceApi): AlarmSpec {
-  return {
-    id: 'ApiServerErrors',
-    metric: api.metricServerError(fiveMinutes),
-    threshold: 5,
-    means: 'The API answered with 5xx.',
-    section: 'api-server-errors',
-  };
-}
-
-function ofSnapshots(damaged: Metric): AlarmSpec {
-  return {
-    id: 'DamagedSnapshots',
-    metric: damaged,
-    threshold: 1,
-    means: 'A stored snapshot, or a part of a memory, is not what was stored.',
-    section: 'damaged-snapshots',
-  };
-}
-
-/** An operation that had no error has no data points, which would leave the sum without one too. */
-function sumOf(metrics: readonly IMetric[]): MathExpression {
-  const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
-  const terms = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
-  return new MathExpression({
-    expression: terms.join(' + '),
-    usingMetrics,
-    period: fiveMinutes.period,
-    label: 'errors',
-  });
 }

@@ -9,12 +9,6 @@ import { tickMaxAge, ticksOf } from './tick.ts';
 import { TickRules } from './tick-rules.ts';
 import { ZonedTicks } from './zoned-ticks.ts';
 
-/** Where ticks go, and where those that cannot go there. */
-export interface TickTargets {
-  readonly dispatcher: ServiceFunction;
-  readonly deadLetters: Queue;
-}
-
 /** Everything that makes the agents' schedules come true: whatever way a tick is lost on, it ends in `deadLetters`. */
 export class Schedules extends Construct {
   readonly deadLetters: Queue;

@@ -2,8 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { TickTargets } from './schedules.ts';
-import { type Tick, tickDeliveryRetries, tickId, tickInput, tickMaxAge } from './tick.ts';
+import { type Tick, type TickTargets, tickDeliveryRetries, tickId, tickInput, tickMaxAge } from './tick.ts';
 import { tickName, tickNamePrefix } from './tick-names.ts';
 
 /**

@@ -1,6 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { toEventBridge } from '../../lib/schedules/to-event-bridge.ts';
 import type { AgentSchedule } from '../agent-schedules.ts';
+import type { ServiceFunction } from './service-function.ts';
 
 /** One expression of a schedule, and so one rule, or one schedule of EventBridge Scheduler. */
 export interface Tick {
@@ -13,6 +15,12 @@ export interface Tick {
   readonly service: 'rules' | 'scheduler';
   /** Unset: UTC. */
   readonly timezone: string | undefined;
+}
+
+/** Where ticks go, and where those go that cannot be delivered or dispatched. */
+export interface TickTargets {
+  readonly dispatcher: ServiceFunction;
+  readonly deadLetters: Queue;
 }
 
 export function ticksOf({ agent, descriptor }: AgentSchedule): Tick[] {

@@ -2,8 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
-import type { TickTargets } from './schedules.ts';
-import { type Tick, tickDeliveryRetries, tickId, tickInput, tickMaxAge } from './tick.ts';
+import { type Tick, type TickTargets, tickDeliveryRetries, tickId, tickInput, tickMaxAge } from './tick.ts';
 import { tickName } from './tick-names.ts';
 
 /** A schedule of EventBridge Scheduler for each tick that has a time zone or happens once, in a group of the stack's own. */

@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../../infra/project.ts';
 import { nameOf } from '../../infra/rehearsal/grants.ts';
 import { serviceFunctions } from '../../infra/service-functions.ts';
+import { runLeaseSecs } from '../../lib/defaults.ts';
 import { tables } from '../../lib/dynamodb/tables.ts';
 import { type Resource, resourcesOf, synthesizedStack } from './synthesized-stack.ts';
 
-const { template } = synthesizedStack();
+const { stack, template } = synthesizedStack();
 const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm'));
 
 describe('the alarms', () => {
@@ -64,6 +65,38 @@ describe('the alarms', () => {
     const metrics = alarms.map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
 
     expect(metrics).toContain('AWS/ApiGateway 5xx');
+  });
+
+  test('watch for runs that failed, as the functions count them', () => {
+    const failed = alarms.filter(({ Properties }) => Properties.MetricName === 'RunsFailed');
+
+    expect(failed.map(({ Properties }) => Properties)).toMatchObject([
+      {
+        Namespace: stack.stackName,
+        Dimensions: [{ Name: 'service', Value: 'dormouse' }],
+        Statistic: 'Sum',
+        Threshold: 1,
+      },
+    ]);
+  });
+
+  test.each(['RunDeadLetters', 'TickDeadLetters'])('ring as long as anything lies in %s', (name) => {
+    const own = alarms.filter(({ Properties }) => queueOf(Properties) === name);
+
+    expect(own.map(({ Properties }) => Properties)).toMatchObject([
+      { MetricName: 'ApproximateNumberOfMessagesVisible', Statistic: 'Maximum', Threshold: 1 },
+    ]);
+  });
+
+  test('ring for a shard that waits, before its run is taken for dead but not for one failure', () => {
+    const own = alarms.filter(({ Properties }) => queueOf(Properties) === 'RunQueue');
+    const [{ Properties: queue } = { Properties: {} as Resource['Properties'] }] = Object.entries(
+      resourcesOf(template, 'AWS::SQS::Queue'),
+    ).flatMap(([id, resource]) => (nameOf(id) === 'RunQueue' ? [resource] : []));
+
+    expect(own.map(({ Properties }) => Properties.MetricName)).toEqual(['ApproximateAgeOfOldestMessage']);
+    expect(own[0]?.Properties.Threshold).toBeGreaterThan(queue.VisibilityTimeout);
+    expect(own[0]?.Properties.Threshold).toBeLessThan(runLeaseSecs);
   });
 
   test('count damaged snapshots by the code that functions log', () => {
@@ -132,4 +165,11 @@ function headings(markdown: string): string[] {
 function dimension(properties: Resource['Properties'], name: string): string | undefined {
   const dimensions: { Name: string; Value: { Ref: string } }[] = properties.Dimensions ?? [];
   return dimensions.find((candidate) => candidate.Name === name)?.Value.Ref;
+}
+
+/** The construct of the queue that an alarm watches. */
+function queueOf(properties: Resource['Properties']): string | undefined {
+  const dimensions: { Name: string; Value: { 'Fn::GetAtt': string[] } }[] = properties.Dimensions ?? [];
+  const queue = dimensions.find(({ Name }) => Name === 'QueueName');
+  return queue && nameOf(queue.Value['Fn::GetAtt'][0] ?? '');
 }
