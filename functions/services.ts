@@ -24,6 +24,8 @@ export interface Services {
   readonly lifecycle?: LifecycleStores | undefined;
   /** What happens to a run while another one of its action is still going: `skip` unless given. */
   readonly overlap?: Overlap | undefined;
+  /** Aborted when a host is about to end: its workers then hand on what they have not begun. */
+  readonly stop?: AbortSignal | undefined;
   /** Told why a message failed, for a host that is the queue as well: the worker's answer says only which. */
   readonly onMessageFailed?: ((error: unknown) => void) | undefined;
 }

@@ -51,6 +51,9 @@ const startsRuns: Pick<ServiceFunctionDescriptor, 'access' | 'sendsToRunQueue' |
   publishesMetrics: true,
 };
 
+/** What a worker has for a message: it hands the rest on in time, so that this only sets how often it does. */
+export const workerTimeoutSecs = 300;
+
 /** One function for each operation of the API, a route without one does not compile, and those behind it. */
 export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDescriptor>> = {
   hibernate: {
@@ -183,7 +186,7 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     sendsToRunQueue: true,
     publishesMetrics: true,
     // A session's time limit counts up to half of it; a message whose worker died comes again after six times as long.
-    timeoutSecs: 300,
+    timeoutSecs: workerTimeoutSecs,
   },
 };
 

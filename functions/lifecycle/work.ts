@@ -31,7 +31,7 @@ async function workRecord(record: SQSRecord, given: Services, remainingMs: () =>
   let message: RunMessage | undefined;
   try {
     message = parseRunMessage(record.body);
-    await workShard(lifecycleEngine(given), message, { remainingMs });
+    await workShard(lifecycleEngine(given), message, { remainingMs, stop: given.stop });
   } catch (error) {
     logFailure('a message of a run failed', record, message, error);
     if (message !== undefined && isLastDelivery(record)) await giveUp(record, given, message, error);

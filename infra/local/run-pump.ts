@@ -7,10 +7,11 @@ import {
   type InMemoryRunQueue,
   inMemoryRunQueue,
 } from '../../lib/runs/in-memory-run-queue.ts';
+import { workerTimeoutSecs } from '../service-functions.ts';
 import { invocation, sqsEvent } from './sqs-event.ts';
 
-/** What a worker has for a message: as much as Lambda gives any function. */
-const workerTimeoutMs = 15 * 60_000;
+/** What a worker has for a message. */
+const workerTimeoutMs = workerTimeoutSecs * 1000;
 
 /** Messages worked on at the same time. */
 const concurrency = 4;
@@ -34,19 +35,18 @@ export interface RunPumpOptions {
 export function runPump(options: RunPumpOptions = {}): RunPump {
   const workers = new Set<Promise<void>>();
   let services: Services | undefined;
-  let closing = false;
+  const stop = new AbortController();
 
   const deliver: Deliver = async (message, received) => {
     // What is still in the queue ends with the process: the next one finds it in the table of runs.
-    if (services === undefined || closing) return;
+    if (services === undefined || stop.signal.aborted) return;
     let failure: unknown;
     const onMessageFailed = (error: unknown) => {
       failure = error;
     };
     const endsAt = performance.now() + workerTimeoutMs;
-    // A worker whose time is up ends what it has begun, commits it and hands the rest on: so it does at the end.
-    const remainingMs = () => (closing ? 0 : endsAt - performance.now());
-    useServices({ ...services, onMessageFailed });
+    const remainingMs = () => endsAt - performance.now();
+    useServices({ ...services, onMessageFailed, stop: stop.signal });
     const event = sqsEvent(JSON.stringify(message), received, new Date());
     const { batchItemFailures } = await handler(event, invocation(remainingMs));
     if (batchItemFailures.length > 0) throw failure;
@@ -78,7 +78,7 @@ export function runPump(options: RunPumpOptions = {}): RunPump {
       pull();
     },
     async close(maxMs) {
-      closing = true;
+      stop.abort();
       const ended = Promise.all(workers);
       let timer: NodeJS.Timeout | undefined;
       const givenUp = new Promise<void>((resolve) => {

@@ -16,6 +16,13 @@ interface Visits {
   readonly unrecorded: number;
 }
 
+interface VisitorOptions {
+  readonly definition: AgentDefinition;
+  readonly handler: SessionJobHandler;
+  readonly remainingMs?: (() => number) | undefined;
+  readonly stop?: AbortSignal | undefined;
+}
+
 /** Visits the sessions of a page. */
 export interface Visitor {
   /** Whether there is time for more. The first session always has its turn, or a run would never end. */
@@ -30,9 +37,7 @@ export interface Visitor {
 export function visitor(
   engine: RunEngine,
   run: StoredRun,
-  definition: AgentDefinition,
-  handler: SessionJobHandler,
-  remainingMs: () => number,
+  { definition, handler, remainingMs = () => Number.POSITIVE_INFINITY, stop }: VisitorOptions,
 ): Visitor {
   const { limits = {}, retention } = definition;
   const ownRuntime = createRuntime(run.agent, {
@@ -51,7 +56,7 @@ export function visitor(
   const reserveMs = Math.min(handOverReserveMs, budgetMs / 4);
   const timeoutMs = Math.min(wantedMs, (budgetMs - reserveMs) / 2);
   let begun = 0;
-  const hasTime = () => begun === 0 || remainingMs() > timeoutMs + reserveMs;
+  const hasTime = () => stop?.aborted !== true && (begun === 0 || remainingMs() > timeoutMs + reserveMs);
 
   const mayBegin = () => {
     const may = hasTime();

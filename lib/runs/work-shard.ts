@@ -15,6 +15,8 @@ export interface WorkOptions {
    * off earlier, so give each message a worker's whole time.
    */
   readonly remainingMs?: (() => number) | undefined;
+  /** Once aborted, no session is begun any more: those under way end in their time, and the rest is handed on. */
+  readonly stop?: AbortSignal | undefined;
 }
 
 /** `dropped`: there is nothing to do for this message; another one does it, or it is done. */
@@ -46,7 +48,7 @@ const dropped: ShardWork = { outcome: 'dropped', ...nothing };
 export async function workShard(
   engine: RunEngine,
   message: RunMessage,
-  { remainingMs = () => Number.POSITIVE_INFINITY }: WorkOptions = {},
+  options: WorkOptions = {},
 ): Promise<ShardWork> {
   const run = await engine.attempt(() => engine.runs.get(message));
   if (run === undefined) return dropped;
@@ -71,7 +73,7 @@ export async function workShard(
     await failRun(engine, run, leaseLost);
     return dropped;
   }
-  return workOn(engine, run, message, visitor(engine, run, definition, handler, remainingMs));
+  return workOn(engine, run, message, visitor(engine, run, { definition, handler, ...options }));
 }
 
 async function workOn(

@@ -55,9 +55,9 @@ describe('runs over HTTP', () => {
       const answer = await post(of, { action, sessions });
       expect(answer.status).toBe(202);
       const { runId } = answer.json() as { runId: string };
-      expect(answer.headers.location).toBe(`/v1/agents/${of}/runs/${runId}`);
-      const started = (await call('GET', `/v1/agents/${of}/runs/${runId}`)).json() as Run;
-      expect(started.status).not.toBe('skipped');
+      const location = `/v1/agents/${of}/runs/${runId}`;
+      expect(answer.headers.location).toBe(location);
+      expect(((await call('GET', location)).json() as Run).status).not.toBe('skipped');
       return runId;
     }, patience);
   const ended = (of: string, runId: string) =>

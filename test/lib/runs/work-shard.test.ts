@@ -147,6 +147,46 @@ describe('a worker', () => {
     expect(await engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 60, ok: 60 });
   });
 
+  test('that is told to stop ends what it has begun in its own time, and hands the rest on', async () => {
+    const stop = new AbortController();
+    const handler: Handler = async (_session, { signal }) => {
+      stop.abort();
+      await new Promise((resolve) => setImmediate(resolve));
+      return signal.aborted;
+    };
+    const { engine, register, queue } = engineUnderTest({
+      actions: { digest: handler },
+      limits: { sessionConcurrency: 3 },
+    });
+    await register(200);
+
+    const { run } = await startRun(engine, digest);
+    await queue.drain(async (message) => {
+      const stopped = stop.signal.aborted;
+      const work = await workShard(engine, message, stopped ? {} : { stop: stop.signal });
+      if (!stopped) expect(work).toEqual({ outcome: 'handed_over', ok: 1, failed: 0 });
+    });
+
+    expect(await engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 200, ok: 200 });
+  });
+
+  test('that is told to stop before it has begun leaves its shard as it is', async () => {
+    const { engine, register, queue, work } = engineUnderTest({ actions: { digest: () => null } });
+    await register(40);
+    const { run } = await startRun(engine, digest);
+    let isFirst = true;
+
+    await queue.drain(async (message) => {
+      const stop = isFirst ? AbortSignal.abort() : undefined;
+      isFirst = false;
+      const { outcome } = await workShard(engine, message, { stop });
+      expect(outcome).toBe(stop ? 'handed_over' : 'finished');
+    });
+    await work();
+
+    expect(await engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 40, ok: 40 });
+  });
+
   test('cuts a session off before its own time is up, however long the agent would let it take', async () => {
     const { engine, register, work } = engineUnderTest({ actions: { digest: () => new Promise(() => {}) } });
     await register(3);
