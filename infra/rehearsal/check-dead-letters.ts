@@ -1,6 +1,6 @@
 import type { AwsCalls } from './aws-calls.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { queueCalls } from './queues.ts';
+import { type QueueCalls, queueCalls } from './queues.ts';
 import type { Report } from './report.ts';
 import { type DeployedStack, output } from './template.ts';
 import { until } from './until.ts';
@@ -19,36 +19,34 @@ export async function checkDeadLetters(
 ): Promise<void> {
   const queueOf = (name: string) => queueCalls(aws, output(stack, name));
   const runs = queueOf('RunQueueUrl');
-  const poison = `{"poison":"${Date.now()}"}`;
-  const time = new Date().toISOString();
-  const lostTick = { agent: 'nobody', action: 'visit', schedule: 'never', time };
+  const deadRuns = queueOf('RunDeadLettersUrl');
+  const deadTicks = queueOf('TickDeadLettersUrl');
+  const before = [...(await deadRuns.bodies()), ...(await deadTicks.bodies())];
+  report.check('nothing is in a dead-letter queue so far', before.length === 0, before.join());
 
+  const poison = `{"poison":"${Date.now()}"}`;
+  const lostTick = { agent: 'nobody', action: 'visit', schedule: 'never', time: new Date().toISOString() };
   const deployed = await runs.visibilitySecs();
   await runs.setVisibilitySecs(visibilitySecs);
   try {
     await dispatchAsync(lostTick);
     await runs.send(poison);
-    const deadRuns = queueOf('RunDeadLettersUrl');
-    const messages = await until(() => nonEmpty(deadRuns.bodies()), patienceMs);
-    report.check(
-      'a message that is not ours ends in the dead-letter queue of runs, as it was, and no other does',
-      messages?.join() === poison,
-      JSON.stringify(messages ?? 'it is empty'),
-    );
+    await expectIn(report, deadRuns, 'a message that is not ours', (body) => body === poison);
   } finally {
     await runs.setVisibilitySecs(deployed);
   }
-
-  const ticks = await until(() => nonEmpty(queueOf('TickDeadLettersUrl').bodies()), patienceMs);
-  const payloads = ticks?.map((body) => JSON.stringify(JSON.parse(body).requestPayload));
-  report.check(
-    'a tick of an agent that is not there ends in the dead-letter queue of ticks, and no other does',
-    payloads?.join() === JSON.stringify(lostTick),
-    JSON.stringify(ticks ?? 'it is empty'),
-  );
+  const isLostTick = (body: string) =>
+    JSON.stringify(JSON.parse(body).requestPayload) === JSON.stringify(lostTick);
+  await expectIn(report, deadTicks, 'a tick of an agent that is not there', isLostTick);
 }
 
-async function nonEmpty(bodies: Promise<string[]>): Promise<string[] | undefined> {
-  const found = await bodies;
-  return found.length > 0 ? found : undefined;
+async function expectIn(
+  report: Report,
+  queue: QueueCalls,
+  what: string,
+  isIt: (body: string) => boolean,
+): Promise<void> {
+  const found = await until(async () => (await queue.bodies()).find(isIt), patienceMs);
+  const title = `${what} ends in a dead-letter queue, as it was`;
+  report.check(title, found !== undefined, `there is ${JSON.stringify(await queue.bodies())}`);
 }

@@ -9,7 +9,7 @@ import { physicalNames } from './stack-resources.ts';
 import type { DeployedStack } from './template.ts';
 
 /** For this check only: as deployed, the worker has five minutes. */
-const workerSecs = 6;
+const workerSecs = 10;
 
 /**
  * A run that takes longer than its worker has. Every session hangs for the two seconds that the agent gives each, ten at

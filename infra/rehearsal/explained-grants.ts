@@ -33,6 +33,12 @@ export const explainedGrants: readonly ExplainedGrant[] = [
   },
   { fn: 'StartRun', action: 'dynamodb:DeleteItem', resource: 'RunsTable', reason: leftLease },
   { fn: 'Dispatch', action: 'dynamodb:DeleteItem', resource: 'RunsTable', reason: leftLease },
+  {
+    fn: 'Work',
+    action: 'dynamodb:PutItem',
+    resource: 'SessionsTable',
+    reason: 'An action may set user data, learn, or store a large capsule: no action here does',
+  },
   { fn: 'Work', action: 'dynamodb:Query', resource: 'ErrorsTable', reason: trimmed },
   { fn: 'Work', action: 'dynamodb:DeleteItem', resource: 'ErrorsTable', reason: trimmed },
   {

@@ -72,9 +72,9 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
   await report.step('runs over HTTP', async () => {
     await checkRun(report, aws, api, stack);
     await checkMemoryRun(report, api);
-    await checkHandOver(report, aws, api, stack);
   });
   await report.step('schedules that come due', () => checkSchedules(report, api));
+  await report.step('a run that is handed on', () => checkHandOver(report, aws, api, stack));
   const dispatch = dispatcher(aws, stack);
   await report.step('a duplicated tick', () => checkDuplicatedTick(report, api, dispatch));
   await report.step('dead letters', () => checkDeadLetters(report, aws, stack, dispatch));
