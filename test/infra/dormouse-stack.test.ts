@@ -61,6 +61,7 @@ describe.each([
     ['AWS::Logs::LogGroup', 'LogGroupName'],
     ['AWS::IAM::Role', 'RoleName'],
     ['AWS::CloudWatch::Alarm', 'AlarmName'],
+    ['AWS::CloudWatch::Dashboard', 'DashboardName'],
     ['AWS::SNS::Topic', 'TopicName'],
     ['AWS::SQS::Queue', 'QueueName'],
     ['AWS::Scheduler::ScheduleGroup', 'Name'],
@@ -78,6 +79,7 @@ describe.each([
       'RunDeadLettersUrl',
       'TickDeadLettersUrl',
       'DispatchFunctionName',
+      'DashboardName',
       ...tables.map(({ id }) => `${id}TableName`),
       ...Object.values(serviceFunctions).map(({ id }) => `${id}LogGroup`),
     ];
