@@ -55,7 +55,7 @@ export class DormouseStack extends Stack {
       tickDeadLetters: ticks.deadLetters,
     };
     new ServiceAlarms(this, 'Alarms', { ...watched, email: settings.alarmEmail });
-    new ServiceDashboard(this, 'Dashboard', watched);
+    const dashboard = new ServiceDashboard(this, 'Dashboard', watched);
 
     this.#output('ApiUrl', api.api.apiEndpoint, 'Where the API is');
     if (settings.auth.kind === 'iam') {
@@ -69,6 +69,7 @@ export class DormouseStack extends Stack {
     this.#output('RunDeadLettersUrl', queue.deadLetters.queueUrl);
     this.#output('TickDeadLettersUrl', ticks.deadLetters.queueUrl);
     this.#output('DispatchFunctionName', dispatch.functionName, 'What starts the run of a tick');
+    this.#output('DashboardName', dashboard.name);
     this.#output('AccessLogGroup', api.accessLogs.logGroupName);
   }
 

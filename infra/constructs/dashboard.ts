@@ -10,11 +10,14 @@ const at = (statistic: string) => ({ period, statistic, label: statistic });
 
 /** What the service does, on one page: runs, their queue, the API, the functions, the tables. */
 export class ServiceDashboard extends Construct {
+  readonly name: string;
+
   constructor(scope: Construct, id: string, watched: Omit<Alarming, 'email'>) {
     super(scope, id);
-    new Dashboard(this, 'Dashboard', {
+    const dashboard = new Dashboard(this, 'Dashboard', {
       widgets: [this.#runs(), queues(watched), this.#api(watched), functions(watched), tables(watched)],
     });
+    this.name = dashboard.dashboardName;
   }
 
   #runs(): IWidget[] {

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { tickName, tickNamePrefix } from '../../infra/constructs/tick-names.ts';
 

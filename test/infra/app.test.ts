@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { projectRoot } from '../../infra/project.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dormouse-app-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the CDK app', () => {
+  test('deploys the schedules of the agents file, also of one outside the project', () => {
+    const { status, template } = synthesize(
+      `import { defineAgent, scheduleDescriptor } from 'dormouse';
+       const schedules = [scheduleDescriptor('nightly', '0 3 * * *', 'prune-raw-memory')];
+       export default [defineAgent({ name: 'outsider', schedules }), defineAgent({ name: 'idle' })];`,
+    );
+
+    expect(status).toBe(0);
+    expect(template()).toContain('dormouse-dev_outsider_nightly_');
+    expect(template()).toContain('cron(0 3 * * ? *)');
+  });
+
+  test.each([
+    ['throws', "throw new Error('no such setting');", 'no such setting'],
+    ['cannot be parsed', 'export default [', 'Unexpected end of file'],
+    ['defines nothing', 'export const agents = [];', 'must default-export an array'],
+    [
+      'has a schedule that never fires',
+      "export default [{ name: 'a', schedules: [{ name: 's', cron: '0 0 31 2 *', action: 'prune-raw-memory' }] }];",
+      "agent 'a': schedule 's'",
+    ],
+  ])('says in one line what is wrong with an agents file that %s', (_what, source, problem) => {
+    const { status, stderr } = synthesize(source);
+
+    expect(status).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(problem)]);
+    expect(stderr).toContain(`the agents file ${join(folder, 'agents.ts')} cannot be used`);
+  });
+});
+
+/** Runs the app as the CDK's command does, without bundling. */
+function synthesize(agentsSource: string) {
+  const agents = join(folder, 'agents.ts');
+  writeFileSync(agents, agentsSource);
+  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/app.ts'], {
+    cwd: projectRoot,
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      CDK_OUTDIR: folder,
+      CDK_VALIDATION: 'false',
+      CDK_CONTEXT_JSON: JSON.stringify({ agents, 'aws:cdk:bundling-stacks': [] }),
+    },
+  });
+  return { status, stderr, template: () => readFileSync(join(folder, 'Dormouse.template.json'), 'utf8') };
+}
