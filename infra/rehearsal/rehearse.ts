@@ -5,17 +5,12 @@ import { awsCalls } from './aws-calls.ts';
 import { allowAssetsWithoutTls, type Cdk, cdk, changedNothing } from './cdk.ts';
 import { checkAlarms } from './check-alarms.ts';
 import { checkCallers } from './check-callers.ts';
-import { checkDeadLetters } from './check-dead-letters.ts';
 import { checkGrants } from './check-grants.ts';
-import { checkHandOver } from './check-hand-over.ts';
 import { checkLogs } from './check-logs.ts';
-import { checkMemoryRun } from './check-memory-run.ts';
-import { checkRun } from './check-run.ts';
-import { checkSchedules, prepareSchedules } from './check-schedules.ts';
-import { checkDuplicatedTick } from './check-ticks.ts';
-import { dispatcher } from './dispatcher.ts';
+import { prepareSchedules } from './check-schedules.ts';
 import { startEmulator } from './emulator.ts';
 import { lambdaNodeFolder } from './lambda-node.ts';
+import { rehearseLifecycle } from './rehearse-lifecycle.ts';
 import type { Report } from './report.ts';
 import { ownedBy, unseenTypes } from './resource-lists.ts';
 import { stackExists } from './stack-resources.ts';
@@ -69,15 +64,7 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
     report.check('the suite ran', result.passed + result.failed > 0, 'it has no test');
   });
 
-  await report.step('runs over HTTP', async () => {
-    await checkRun(report, aws, api, stack);
-    await checkMemoryRun(report, api);
-  });
-  await report.step('schedules that come due', () => checkSchedules(report, api));
-  await report.step('a run that is handed on', () => checkHandOver(report, aws, api, stack));
-  const dispatch = dispatcher(aws, stack);
-  await report.step('a duplicated tick', () => checkDuplicatedTick(report, api, dispatch));
-  await report.step('dead letters', () => checkDeadLetters(report, aws, stack, dispatch));
+  await rehearseLifecycle(report, aws, api, stack);
 
   await report.step('grants, logs and alarms', async () => {
     await checkGrants(report, aws, emulator, stack);
