@@ -54,11 +54,9 @@ export async function noOpRun(
   const ended = await runs.get(run);
   if (ended?.status !== 'completed') throw new Error(`the run is ${ended?.status}`);
   const times = (wanted: (visits: number) => boolean) => visits.filter(wanted).length;
-  return {
-    run: ended,
-    visited: times((visits) => visits > 0),
-    visitedOnce: times((visits) => visits === 1),
-  };
+  const [visited, visitedOnce] = [times((visits) => visits > 0), times((visits) => visits === 1)];
+  if (visitedOnce !== count) throw new Error(`${visitedOnce} of ${count} sessions were visited exactly once`);
+  return { run: ended, visited, visitedOnce };
 }
 
 /** Everything but the pages of jobs is written. */
