@@ -8,6 +8,7 @@ import type { Session } from '../sessions/session.ts';
 import { errorIn, JobTimeoutError } from './job-outcome.ts';
 import { failedJob, jobOk, recordFailure } from './jobs.ts';
 import type { LifecycleJob } from './lifecycle-job.ts';
+import { SessionContext } from './session-context.ts';
 import type { JobLogger, SessionJobHandler, SessionJobOptions } from './session-job.ts';
 
 /** Every session had its turn, but failures could not be written to the error log. `jobs` has them. */
@@ -136,19 +137,13 @@ function resolve(
 
 /** The handler's value; throws what it threw, what its value says went wrong, or that it took too long. */
 async function runHandler(run: Run, session: Session): Promise<unknown> {
-  const { runtime, action, handler, runId, now, logger, timeoutMs } = run;
-  const ended = new AbortController();
-  const signal = run.signal ? AbortSignal.any([run.signal, ended.signal]) : ended.signal;
-  const context = {
-    ...{ action, runtime, runId, now, signal, logger },
-    memory: (identity?: Parameters<AgentRuntime['memory']>[1]) => runtime.memory(session, identity),
-    idempotencyKey: JSON.stringify([runId, session.id]),
-  };
+  const { handler, timeoutMs } = run;
+  const context = new SessionContext(run, session);
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const error = new JobTimeoutError(timeoutMs);
-      ended.abort(error);
+      context.timeOut(error);
       reject(error);
     }, timeoutMs);
   });

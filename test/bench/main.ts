@@ -1,5 +1,7 @@
 import { formatTable } from '../../infra/demo/table.ts';
 import { bundleLoads } from './bundle-loads.ts';
+import { lifecycleRuns } from './lifecycle-runs.ts';
+import { lifecycleTables } from './lifecycle-tables.ts';
 import { warmCalls } from './warm-calls.ts';
 
 /** Prints each figure beside its baseline, measured in the same run, and their ratio: that is what is comparable. */
@@ -16,3 +18,4 @@ const rows = [...ratios, ...(await warmCalls())].map(({ what, ms, baseline, base
   (ms / baselineMs).toFixed(2),
 ]);
 console.log(formatTable(['measured', 'median ms', 'against', 'median ms', 'ratio'], rows));
+for (const table of lifecycleTables(await lifecycleRuns())) console.log(`\n${table}`);

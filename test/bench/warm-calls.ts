@@ -1,10 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
+import { snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import { hibernate } from '../../lib/persistence/hibernate.ts';
 import { thaw } from '../../lib/persistence/thaw.ts';
+import { withEmbeddedProcess } from './embedded-process.ts';
 import { inTurn, median } from './measure.ts';
 
 const warmUp = 300;
@@ -29,20 +28,9 @@ export interface Ratio {
 
 /** A warm hibernate and thaw against the bare PutItem and GetItem of the same state as JSON, through the same client. */
 export async function warmCalls(): Promise<Ratio[]> {
-  // Which Node.js the SDK supports next says nothing about a measure.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const server = fork(fileURLToPath(new URL('embedded-server.ts', import.meta.url)), {
-    execArgv: ['--import', 'tsx'],
-  });
-  try {
-    const [{ endpoint, tableName }] = await once(server, 'message');
-    const client = new DynamoDBClient({
-      endpoint,
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
-    });
-    const TableName: string = tableName;
-    const store = dynamoDbStore({ client, tableName });
+  return withEmbeddedProcess(async ({ client, tableName }) => {
+    const TableName = tableName(snapshotsTable);
+    const store = dynamoDbStore({ client, tableName: TableName });
     const bare = { pk: { S: 'bare' }, sk: { S: 'bare' } };
 
     const calls = {
@@ -71,9 +59,7 @@ export async function warmCalls(): Promise<Ratio[]> {
       ratio('hibernate', 'put', ['warm hibernate, 1 KB', 'bare PutItem']),
       ratio('thaw', 'get', ['warm thaw, 1 KB', 'bare GetItem']),
     ];
-  } finally {
-    server.kill();
-  }
+  });
 }
 
 function expectOk(result: { status: string }): void {

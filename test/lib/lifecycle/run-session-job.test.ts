@@ -14,6 +14,7 @@ import {
   type RuntimeStores,
   runSessionJob,
   type Session,
+  type SessionJobContext,
   type SessionJobHandler,
 } from '../../../lib/index.ts';
 import { CorruptError } from '../../../lib/persistence/persistence-error.ts';
@@ -191,6 +192,43 @@ test('a session that takes too long is told by its signal, and what it does late
   expect(job).toMatchObject({ ok: false, error: { kind: 'timed_out' } });
   expect(signal?.aborted).toBe(true);
   expect((await runtime.listErrors()).items).toHaveLength(1);
+});
+
+test('a signal that nobody asked for in time is the same to whoever asks later: aborted', async () => {
+  let context: SessionJobContext | undefined;
+  const handler: SessionJobHandler = (_, given) => {
+    context = given;
+    return new Promise(() => {});
+  };
+
+  await runSessionJob(runtime, 'x', handler, { sessions: sessionsNamed('a'), timeoutSecs: 0.02 });
+
+  expect(context?.signal.reason).toMatchObject({ code: 'timed_out' });
+  expect(context?.signal).toBe(context?.signal);
+});
+
+test('a copy of the context has everything, and its signal hears that the run is called off', async () => {
+  const stop = new AbortController();
+  const heard: boolean[] = [];
+  const handler: SessionJobHandler = (session, context) => {
+    const copy = { ...context };
+    heard.push(copy.signal.aborted);
+    stop.abort();
+    heard.push(copy.signal.aborted);
+    expect(copy.signal).toBe(context.signal);
+    expect(copy.memory().scope.session).toBe(session.id);
+    expect(Object.keys(copy).sort()).toEqual(
+      ['action', 'idempotencyKey', 'logger', 'memory', 'now', 'runId', 'runtime', 'signal'].sort(),
+    );
+  };
+
+  const jobs = await runSessionJob(runtime, 'x', handler, {
+    sessions: sessionsNamed('a'),
+    signal: stop.signal,
+  });
+
+  expect(jobs).toMatchObject([{ ok: true }]);
+  expect(heard).toEqual([false, true]);
 });
 
 test('a run that is called off begins no further session', async () => {

@@ -1,0 +1,63 @@
+import type { AgentRuntime } from '../sessions/agent-runtime.ts';
+import type { Session } from '../sessions/session.ts';
+import type { JobTimeoutError } from './job-outcome.ts';
+import type { JobLogger, SessionJobContext } from './session-job.ts';
+
+/** What all sessions of a run are told alike. */
+type RunContext = Omit<SessionJobContext, 'memory' | 'idempotencyKey' | 'signal'> & {
+  /** Aborted when the run is called off. */
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * What a handler gets for one session. Its signal is made when it is first asked for: it costs as much as all else of a
+ * visit to a session that has nothing to do, which a handler that never asks should not pay.
+ */
+export class SessionContext implements SessionJobContext {
+  readonly action: string;
+  readonly runtime: AgentRuntime;
+  readonly runId: string;
+  readonly now: Date;
+  readonly logger: JobLogger;
+  readonly memory: SessionJobContext['memory'];
+  readonly idempotencyKey: string;
+  declare readonly signal: AbortSignal;
+  readonly #runSignal: AbortSignal | undefined;
+  #signal: AbortSignal | undefined;
+  #ended: AbortController | undefined;
+  #timeout: JobTimeoutError | undefined;
+
+  constructor(run: RunContext, session: Session) {
+    this.action = run.action;
+    this.runtime = run.runtime;
+    this.runId = run.runId;
+    this.now = run.now;
+    this.logger = run.logger;
+    this.memory = (identity) => run.runtime.memory(session, identity);
+    this.idempotencyKey = JSON.stringify([run.runId, session.id]);
+    this.#runSignal = run.signal;
+    Object.defineProperty(this, 'signal', SessionContext.#signalProperty);
+  }
+
+  /** Aborts the signal, also where it is asked for only then. */
+  timeOut(error: JobTimeoutError): void {
+    this.#timeout = error;
+    this.#ended?.abort(error);
+  }
+
+  /** Not an accessor of the class, which a handler that copies its context would lose. */
+  static readonly #signalProperty: PropertyDescriptor & ThisType<SessionContext> = {
+    enumerable: true,
+    get() {
+      this.#signal ??= this.#madeSignal();
+      return this.#signal;
+    },
+  };
+
+  #madeSignal(): AbortSignal {
+    this.#ended = new AbortController();
+    if (this.#timeout !== undefined) this.#ended.abort(this.#timeout);
+    const { signal } = this.#ended;
+    return this.#runSignal ? AbortSignal.any([this.#runSignal, signal]) : signal;
+  }
+}
