@@ -47,12 +47,14 @@ export function lifecycleStores({ lifecycle }: Services): LifecycleStores {
 
 /** On first use: a function that only reads runs has no queue. */
 function ownQueue(): RunQueue {
-  let queue: RunQueue | undefined;
+  let made: Required<RunQueue> | undefined;
+  const queue = () => {
+    made ??= sqsRunQueue({ queueUrl: queueUrl(), client: new SQSClient(clientSettings) });
+    return made;
+  };
   return {
-    async send(messages) {
-      queue ??= sqsRunQueue({ queueUrl: queueUrl(), client: new SQSClient(clientSettings) });
-      await queue.send(messages);
-    },
+    send: async (messages) => queue().send(messages),
+    redeliver: async (receipt, secs) => queue().redeliver(receipt, secs),
   };
 }
 

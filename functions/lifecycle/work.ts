@@ -2,9 +2,10 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { runReceiveLimit } from '../../lib/defaults.ts';
 import { abandonShard } from '../../lib/runs/abandon-shard.ts';
+import { ShardTakenError } from '../../lib/runs/run-error.ts';
 import { parseRunMessage, type RunMessage } from '../../lib/runs/run-message.ts';
 import { workShard } from '../../lib/runs/work-shard.ts';
-import { lifecycleEngine } from '../lifecycle-engine.ts';
+import { lifecycleEngine, lifecycleStores } from '../lifecycle-engine.ts';
 import { loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { publishMetrics } from '../metrics.ts';
@@ -35,6 +36,7 @@ async function workRecord(record: SQSRecord, given: Services, remainingMs: () =>
   } catch (error) {
     logFailure('a message of a run failed', record, message, error);
     if (message !== undefined && isLastDelivery(record)) await giveUp(record, given, message, error);
+    else await comeAgain(record, given, message, error);
     given.onMessageFailed?.(error);
     // Whatever was thrown: the processor reads the message of an error.
     throw new Error('the message failed', { cause: error });
@@ -43,6 +45,27 @@ async function workRecord(record: SQSRecord, given: Services, remainingMs: () =>
 
 function isLastDelivery({ attributes }: SQSRecord): boolean {
   return Number(attributes.ApproximateReceiveCount) >= runReceiveLimit;
+}
+
+/** By how often a message has failed: trouble of a moment costs half a minute, and that of half an hour is outlasted. */
+const pausesSecs = [30, 120, 480, 1800];
+
+/** Left alone, the message would wait as long as that of a worker that died. */
+async function comeAgain(
+  record: SQSRecord,
+  given: Services,
+  message: RunMessage | undefined,
+  cause: unknown,
+): Promise<void> {
+  // Another worker has the same message: it is that worker's to say.
+  if (cause instanceof ShardTakenError) return;
+  const pause = pausesSecs[Number(record.attributes.ApproximateReceiveCount) - 1] ?? 0;
+  try {
+    // What is not one of ours never will be: the sooner it is set aside.
+    await lifecycleStores(given).queue.redeliver?.(record.receiptHandle, message === undefined ? 0 : pause);
+  } catch (error) {
+    logFailure('a message of a run comes again late', record, message, error);
+  }
 }
 
 /** Where this fails too, the run stays as it is until its lease is over; the message is set aside all the same. */

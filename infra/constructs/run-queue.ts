@@ -35,7 +35,11 @@ export class RunQueue extends Queue {
   #deliverTo(worker: ServiceFunction): void {
     Grant.addToPrincipal({
       grantee: worker,
-      actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+      // The last is the worker's own: it has a message that failed come again sooner.
+      actions: [
+        ...['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+        'sqs:ChangeMessageVisibility',
+      ],
       resourceArns: [this.queueArn],
     });
     new EventSourceMapping(this, 'Delivery', {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { AwsCalls } from './aws-calls.ts';
 import { accessKeyOf, type Calls, countRequests, recordedCalls } from './calls.ts';
 import { compareGrants, type FunctionCalls, type GrantVerdict } from './compare-grants.ts';
@@ -9,6 +9,7 @@ import { functionsOf, grantsOf, nameOf } from './grants.ts';
 import { type Report, table } from './report.ts';
 import { physicalNames } from './stack-resources.ts';
 import type { DeployedStack, Template } from './template.ts';
+import { until } from './until.ts';
 
 /** The services that functions may be granted something of. */
 const services = ['dynamodb', 'sqs', 'scheduler', 'events'];
@@ -22,7 +23,7 @@ export async function checkGrants(
 ): Promise<void> {
   const names = await physicalNames(aws, stack.name);
   const functions = await functionsByAccessKey(aws, stack.template, names);
-  const calls = (await Promise.all(services.map((service) => recordedCalls(aws, service)))).flat();
+  const { calls, arrived } = await callsSoFar(aws, emulator);
   const ofFunctions = calls.flatMap((call): FunctionCalls[] => {
     const fn = functions.get(call.accessKey);
     return fn === undefined ? [] : [{ ...call, fn }];
@@ -49,31 +50,52 @@ export async function checkGrants(
   report.check('no function called what it is not granted', uncovered.length === 0, describe(uncovered));
   const staleLines = stale.map(({ fn, action }) => `${fn} ${action}`).join(', ');
   report.check('every explained grant is granted', stale.length === 0, staleLines);
-  await checkRefusals(report, emulator, calls);
+  checkRefusals(report, calls, arrived);
 }
+
+/** Calls of each service that reached the emulator. */
+type Arrived = Readonly<Record<string, number>>;
 
 /**
  * A refused call is the one kind that CloudTrail does not have, so what arrived and what was recorded must be equally
  * many. The functions' own logs would not do: a clean-up that fails is silent, and left to the next writer.
  */
-async function checkRefusals(report: Report, emulator: Emulator, calls: readonly Calls[]): Promise<void> {
-  for (const service of services) {
-    const ofService = calls.filter(({ action }) => action.startsWith(`${service}:`));
-    const recorded = ofService.reduce((sum, { count }) => sum + count, 0);
-    const arrived = await countArrived(emulator, service, recorded);
-    if (arrived === 0) continue;
-    const title = `none of ${arrived} calls of ${service} was refused`;
-    report.check(title, arrived === recorded, `${arrived - recorded} were, for want of a grant`);
+function checkRefusals(report: Report, calls: readonly Calls[], arrived: Arrived): void {
+  for (const [service, count] of Object.entries(arrived)) {
+    if (count === 0) continue;
+    const refused = count - countOf(service, calls);
+    const title = `none of ${count} calls of ${service} was refused`;
+    report.check(title, refused === 0, `${refused} were, for want of a grant`);
   }
 }
 
-/** The log may be a little behind what it tells of. */
-async function countArrived(emulator: Emulator, service: string, expected: number): Promise<number> {
-  for (let attempt = 1; ; attempt++) {
-    const arrived = countRequests(await readFile(emulator.logFile, 'utf8'), service);
-    if (arrived >= expected || attempt === 20) return arrived;
-    await sleep(100);
-  }
+const isQuietWithinMs = 90_000;
+
+/** What was recorded while nothing arrived: each minute the schedules have workers make calls. */
+async function callsSoFar(
+  aws: AwsCalls,
+  emulator: Emulator,
+): Promise<{ calls: readonly Calls[]; arrived: Arrived }> {
+  const found = await until(async () => {
+    const before = await arrivedAt(emulator);
+    const calls = (await Promise.all(services.map((service) => recordedCalls(aws, service)))).flat();
+    const arrived = await arrivedAt(emulator);
+    // The emulator's log may be a little behind what it tells of.
+    const isWhole = services.every((service) => (arrived[service] ?? 0) >= countOf(service, calls));
+    return isWhole && isDeepStrictEqual(before, arrived) ? { calls, arrived } : undefined;
+  }, isQuietWithinMs);
+  if (found === undefined) throw new Error('the functions never stopped calling');
+  return found;
+}
+
+async function arrivedAt({ logFile }: Emulator): Promise<Arrived> {
+  const log = await readFile(logFile, 'utf8');
+  return Object.fromEntries(services.map((service) => [service, countRequests(log, service)]));
+}
+
+function countOf(service: string, calls: readonly Calls[]): number {
+  const ofService = calls.filter(({ action }) => action.startsWith(`${service}:`));
+  return ofService.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** A queue's id is its URL, which ends with its name. */

@@ -5,8 +5,6 @@ export interface QueueCalls {
   send(body: string): Promise<void>;
   /** Takes the messages that are there, up to ten, without deleting them. */
   bodies(): Promise<string[]>;
-  visibilitySecs(): Promise<string>;
-  setVisibilitySecs(seconds: string): Promise<void>;
 }
 
 export function queueCalls(aws: AwsCalls, QueueUrl: string): QueueCalls {
@@ -21,13 +19,6 @@ export function queueCalls(aws: AwsCalls, QueueUrl: string): QueueCalls {
       const input = { MaxNumberOfMessages: 10, VisibilityTimeout: 0 };
       const { Messages = [] } = (await call('ReceiveMessage', input)) as { Messages?: { Body: string }[] };
       return Messages.map(({ Body }) => Body);
-    },
-    visibilitySecs: async () => {
-      const answer = await call('GetQueueAttributes', { AttributeNames: ['VisibilityTimeout'] });
-      return (answer as { Attributes: { VisibilityTimeout: string } }).Attributes.VisibilityTimeout;
-    },
-    setVisibilitySecs: async (VisibilityTimeout) => {
-      await call('SetQueueAttributes', { Attributes: { VisibilityTimeout } });
     },
   };
 }

@@ -1,4 +1,9 @@
-import { type BatchResultErrorEntry, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  type BatchResultErrorEntry,
+  ChangeMessageVisibilityCommand,
+  SendMessageBatchCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { awsError, awsFailure } from '../aws-error.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
 import type { RunMessage } from '../runs/run-message.ts';
@@ -27,7 +32,8 @@ interface Refusal {
  * @example
  * const engine = runEngine({ agents, stores, ...runs, queue: sqsRunQueue({ queueUrl }) });
  */
-export function sqsRunQueue({ queueUrl, client = new SQSClient({}) }: SqsRunQueueOptions): RunQueue {
+export function sqsRunQueue(options: SqsRunQueueOptions): Required<RunQueue> {
+  const { queueUrl, client = new SQSClient({}) } = options;
   const sendBatch = async (bodies: readonly string[]): Promise<Refusal[]> => {
     const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
     const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
@@ -50,6 +56,14 @@ export function sqsRunQueue({ queueUrl, client = new SQSClient({}) }: SqsRunQueu
         if (left[0] !== undefined) throw left[0].error;
       } catch (error) {
         throw error instanceof UnavailableError ? error : awsError('SQS', error);
+      }
+    },
+    async redeliver(receipt, secs) {
+      const input = { QueueUrl: queueUrl, ReceiptHandle: receipt, VisibilityTimeout: secs };
+      try {
+        await client.send(new ChangeMessageVisibilityCommand(input));
+      } catch (error) {
+        throw awsError('SQS', error);
       }
     },
   };

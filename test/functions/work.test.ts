@@ -6,6 +6,7 @@ import { defineAgent } from '../../lib/agents/define-agent.ts';
 import { runReceiveLimit, sessionShards } from '../../lib/defaults.ts';
 import { cancelled, failed } from '../../lib/lifecycle/job-outcome.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
+import { ShardTakenError } from '../../lib/runs/run-error.ts';
 import type { RunMessage } from '../../lib/runs/run-message.ts';
 import type { RunStore } from '../../lib/runs/run-store.ts';
 import { shardOf } from '../../lib/sessions/shard-of.ts';
@@ -162,6 +163,41 @@ describe('a message that fails', () => {
       ...{ sessions: without.length, ok: without.length, failed: 0 },
     });
     expect(loggedErrors().filter(({ message }) => message === 'the run has failed')).toHaveLength(1);
+  });
+
+  test('comes again after a pause that grows, at once where it is not ours, in the queue’s time where another has it', async () => {
+    const [broken, taken] = await started();
+    const asked: [string, number][] = [];
+    const redeliver = async (receipt: string, secs: number) => void asked.push([receipt, secs]);
+    const { services, leases, queue, runs } = functions;
+    const unreachable: RunStore = {
+      ...runs,
+      get: ({ runId, ...ref }) =>
+        Promise.reject('shard' in ref && ref.shard === taken?.shard ? new ShardTakenError(runId, 1) : away),
+    };
+    useServices({ ...services, lifecycle: { leases, runs: unreachable, queue: { ...queue, redeliver } } });
+
+    for (let received = 1; received <= runReceiveLimit; received++)
+      expect((await deliver([broken ?? '', taken ?? '', 'poison'], received)).batchItemFailures).toHaveLength(
+        3,
+      );
+
+    const pausesOf = (index: number) =>
+      asked.filter(([receipt]) => receipt === `receipt-${index}`).map(([, secs]) => secs);
+    expect([pausesOf(0), pausesOf(1), pausesOf(2)]).toEqual([[30, 120, 480, 1800], [], [0, 0, 0, 0, 0]]);
+  });
+
+  test('is listed also where it cannot be had sooner', async () => {
+    const [message] = await started();
+    const { services, leases, queue, runs } = functions;
+    const broken = { ...queue, redeliver: () => Promise.reject(away) };
+    useServices({ ...services, lifecycle: { leases, runs: failing(runs, away), queue: broken } });
+
+    expect(await deliver([message ?? ''])).toEqual(listed(0));
+    expect(loggedErrors().map(({ message }) => message)).toEqual([
+      'a message of a run failed',
+      'a message of a run comes again late',
+    ]);
   });
 
   test('for the last time is listed too where its shard cannot be given up', async () => {

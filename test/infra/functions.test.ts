@@ -49,7 +49,15 @@ const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>
 const permittedOnQueues: Partial<typeof permitted> = {
   'start-run': { '{RunQueue}': ['SendMessage'] },
   dispatch: { '{RunQueue}': ['SendMessage'], '{TickDeadLetters}': ['SendMessage'] },
-  work: { '{RunQueue}': ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'] },
+  work: {
+    '{RunQueue}': [
+      'ChangeMessageVisibility',
+      'DeleteMessage',
+      'GetQueueAttributes',
+      'ReceiveMessage',
+      'SendMessage',
+    ],
+  },
 };
 
 /** Seconds; all others run for less time than the 30 that API Gateway waits. */

@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { ChangeMessageVisibilityCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sessionShards } from '../../../lib/defaults.ts';
@@ -178,5 +178,23 @@ describe('the engine', () => {
 
     await expect(start()).rejects.toMatchObject({ code: 'unavailable', retryable: false });
     expect(requests()).toHaveLength(1);
+  });
+});
+
+describe('a delivery that failed', () => {
+  test('is asked for again in so many seconds', async () => {
+    sqs.on(ChangeMessageVisibilityCommand).resolves({});
+
+    await queue.redeliver('receipt', 30);
+
+    expect(sqs.commandCalls(ChangeMessageVisibilityCommand).map(({ args }) => args[0].input)).toEqual([
+      { QueueUrl: queueUrl, ReceiptHandle: 'receipt', VisibilityTimeout: 30 },
+    ]);
+  });
+
+  test('that SQS does not know any more rejects as any error of SQS', async () => {
+    sqs.on(ChangeMessageVisibilityCommand).rejects(sdkError('ReceiptHandleIsInvalid'));
+
+    expect(await thrownBy(queue.redeliver('receipt', 30))).toBeInstanceOf(UnavailableError);
   });
 });
