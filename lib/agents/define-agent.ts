@@ -1,7 +1,8 @@
+import { sessionTimeoutEndSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
-import type { AgentDefinition } from './agent-definition.ts';
+import type { AgentDefinition, AgentLimits } from './agent-definition.ts';
 import type { RetentionPolicy } from './retention-policy.ts';
 
 /** Names that fit into a URL path and an IAM resource as they are. */
@@ -18,8 +19,8 @@ export const builtInActions: readonly string[] = ['prune-raw-memory'];
 /**
  * Checks an agent definition and returns it.
  *
- * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, two schedules of one
- *   name, a schedule that is not valid (the `InvalidScheduleError` is its `cause`) or whose action the agent does not
+ * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, a limit that no
+ *   run could keep, two schedules of one name, a schedule that is not valid (the `InvalidScheduleError` is its `cause`) or whose action the agent does not
  *   have
  * @example
  * export default [defineAgent({ name: 'support', load: (dump) => ({ version: 2, ...dump }) })];
@@ -45,6 +46,7 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
     if (typeof handler !== 'function') refuse(`action '${action}' must be a function`);
   }
   if (definition.retention !== undefined) checkRetention(definition.retention, refuse);
+  checkLimits(definition.limits, refuse);
   checkSchedules(definition, refuse);
   return definition;
 }
@@ -59,12 +61,31 @@ function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => ne
     if (seconds !== null && !Number.isSafeInteger(seconds))
       refuse(`retention.${field} must be whole seconds or null`);
   }
+  for (const field of ['exportAllowed', 'forgetAllowed'] as const) {
+    // Of a text such as 'no' every check would make a yes.
+    if (typeof policy[field] !== 'boolean') refuse(`retention.${field} must be true or false`);
+  }
   const keepsRaw = rawRetentionSecs !== null && rawRetentionSecs > 0;
   if (keepsRaw && compactAfterSecs !== null && compactAfterSecs > rawRetentionSecs) {
     refuse(
       'retention.compactAfterSecs is longer than rawRetentionSecs: messages would go before they are compacted',
     );
   }
+}
+
+/** What a run would refuse of every session is refused here. */
+function checkLimits(limits: AgentLimits = {}, refuse: (problem: string) => never): void {
+  const { sessionTimeoutSecs, sessionConcurrency, maxErrors } = limits;
+  if (sessionTimeoutSecs !== undefined && !isTimeout(sessionTimeoutSecs))
+    refuse(`limits.sessionTimeoutSecs must be a number above 0 and below ${sessionTimeoutEndSecs}`);
+  for (const [field, value] of Object.entries({ sessionConcurrency, maxErrors })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      refuse(`limits.${field} must be a whole number above 0`);
+  }
+}
+
+function isTimeout(seconds: unknown): boolean {
+  return typeof seconds === 'number' && seconds > 0 && seconds < sessionTimeoutEndSecs;
 }
 
 function checkSchedules(

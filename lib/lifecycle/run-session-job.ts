@@ -1,5 +1,5 @@
 import { pMapIterable } from 'p-map';
-import { sessionConcurrency, sessionTimeoutSecs } from '../defaults.ts';
+import { sessionConcurrency, sessionTimeoutEndSecs, sessionTimeoutSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
@@ -120,9 +120,8 @@ function resolve(
   const { concurrency = sessionConcurrency, timeoutSecs = sessionTimeoutSecs } = options;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new InvalidInputError('concurrency', 'must be a whole number above 0');
-  // Timers beyond 2^31 ms fire at once.
-  if (!(timeoutSecs > 0 && timeoutSecs < 2_000_000))
-    throw new InvalidInputError('timeoutSecs', 'must be a number above 0 and below 2,000,000');
+  if (!(timeoutSecs > 0 && timeoutSecs < sessionTimeoutEndSecs))
+    throw new InvalidInputError('timeoutSecs', `must be a number above 0 and below ${sessionTimeoutEndSecs}`);
   return {
     ...{ runtime, handler, concurrency },
     action: checkName('action', action),

@@ -55,6 +55,25 @@ describe('an agent definition', () => {
       /'a': retention.compactAfterSecs is longer than rawRetentionSecs/,
     ],
     [
+      'a permission that is no boolean',
+      { name: 'a', retention: { ...retention, forgetAllowed: 'no' as never } },
+      /'a': retention.forgetAllowed must be true or false/,
+    ],
+    ...[0, -1, Number.NaN, 2_000_000, '60' as never].map(
+      (sessionTimeoutSecs): [string, AgentDefinition, RegExp] => [
+        `a session's time of ${sessionTimeoutSecs} s`,
+        { name: 'a', limits: { sessionTimeoutSecs } },
+        /'a': limits.sessionTimeoutSecs must be a number above 0/,
+      ],
+    ),
+    ...[0, -1, 1.5, Number.NaN].flatMap((value) =>
+      ['sessionConcurrency', 'maxErrors'].map((field): [string, AgentDefinition, RegExp] => [
+        `a ${field} of ${value}`,
+        { name: 'a', limits: { [field]: value } },
+        new RegExp(`'a': limits.${field} must be a whole number above 0`),
+      ]),
+    ),
+    [
       'two schedules of one name',
       {
         name: 'a',
