@@ -26,6 +26,7 @@ export const builtInActions: readonly string[] = ['prune-raw-memory'];
  * export default [defineAgent({ name: 'support', load: (dump) => ({ version: 2, ...dump }) })];
  */
 export function defineAgent<const Definition extends AgentDefinition>(definition: Definition): Definition {
+  if (!isObject(definition)) throw new InvalidDefinitionError('an agent definition must be an object');
   const { name } = definition;
   if (typeof name !== 'string' || !agentNamePattern.test(name)) {
     throw new InvalidDefinitionError(
@@ -35,6 +36,11 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
   const refuse = (problem: string, cause?: unknown): never => {
     throw new InvalidDefinitionError(`agent '${name}': ${problem}`, { cause });
   };
+  for (const part of ['retention', 'actions', 'limits'] as const) {
+    if (definition[part] !== undefined && !isObject(definition[part])) refuse(`${part} must be an object`);
+  }
+  if (definition.schedules !== undefined && !Array.isArray(definition.schedules))
+    refuse('schedules must be an array');
   for (const callback of ['dump', 'load'] as const) {
     const given = definition[callback];
     if (given !== undefined && typeof given !== 'function') refuse(`${callback} must be a function`);
@@ -49,6 +55,10 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
   checkLimits(definition.limits, refuse);
   checkSchedules(definition, refuse);
   return definition;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => never): void {
@@ -94,6 +104,7 @@ function checkSchedules(
 ): void {
   const names = new Set<string>();
   for (const schedule of schedules) {
+    if (!isObject(schedule)) refuse('a schedule must be an object');
     const { name, action } = schedule;
     const problem = problemOf(schedule);
     if (problem !== undefined) refuse(`schedule '${name}': ${problem.message}`, problem);
