@@ -76,17 +76,19 @@ export async function* eachSessionJob(
       // Sessions are read ahead: this one may have waited for its turn for as long as others took.
       goesOn &&= !run.signal?.aborted && run.mayBegin();
       if (!goesOn) return undefined;
+      // Before the handler has it: a run goes on after the session that its last job names.
+      const { id } = session;
       try {
-        return jobOk(session.id, action, await runHandler(run, session));
+        return jobOk(id, action, await runHandler(run, session));
       } catch (thrown) {
-        await recordFailure(runtime, session.id, action, thrown, run.runId).catch((error: unknown) => {
+        await recordFailure(runtime, id, action, thrown, run.runId).catch((error: unknown) => {
           unrecorded.push(error);
           run.logger.error('a failure could not be written to the error log', {
-            sessionId: session.id,
+            sessionId: id,
             action,
           });
         });
-        return failedJob(session.id, action, thrown);
+        return failedJob(id, action, thrown);
       }
     },
     // A session that takes all of its time holds back the jobs after it, not their work.

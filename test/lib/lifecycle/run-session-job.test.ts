@@ -201,6 +201,19 @@ test('what cannot be read of a failure, nor sent as UTF-8, stops nobody and is i
   expect(items.every(({ msg }) => msg.isWellFormed())).toBe(true);
 });
 
+test('a handler that changes its session changes neither its job nor its entry in the error log', async () => {
+  await register('s1', 's2');
+
+  const jobs = await runSessionJob(runtime, 'x', (session) => {
+    const { id } = session;
+    Object.assign(session, { id: 'zzz' });
+    return id === 's1' ? failed('no') : 'done';
+  });
+
+  expect(jobs.map(({ sessionId }) => sessionId).sort()).toEqual(['s1', 's2']);
+  expect((await runtime.listErrors()).items).toMatchObject([{ sessionId: 's1' }]);
+});
+
 test('a session that takes too long is told by its signal, and what it does later changes nothing', async () => {
   let signal: AbortSignal | undefined;
   let rejectLate: (error: Error) => void = () => {};
