@@ -87,6 +87,9 @@ export const errorTrimInterval = 32;
 export const sessionConcurrency = 10;
 export const sessionTimeoutSecs = 60;
 
+/** A session's time is shorter than this: timers of 2^31 ms and more fire at once. */
+export const sessionTimeoutEndSecs = 2_000_000;
+
 /** Raw messages that one compaction summarises at the most. */
 export const compactionMaxMessages = 200;
 

@@ -6,6 +6,7 @@ import { type Handle, httpHandler } from './http-handler.ts';
 import { decodeCursor, pageLimit } from './paging.ts';
 import { momentOf } from './query-timestamp.ts';
 import type { HttpRequest } from './request.ts';
+import { shownMessage } from './shown-memory.ts';
 
 /** `GET /v1/agents/{agent}/sessions/{session}/messages` */
 const getMessages: Handle = async (request, services) => {
@@ -16,8 +17,12 @@ const getMessages: Handle = async (request, services) => {
   const list = ['messages', runtime.agent, id, since, until, hours, order];
   const memory = runtime.memory(id);
 
-  return pageAnswer({ list, limit: pageLimit(request), after: decodeCursor(list, request) }, (limit, after) =>
-    memory.recent({ ...query, limit, after }),
+  return pageAnswer(
+    { list, limit: pageLimit(request), after: decodeCursor(list, request) },
+    async (limit, after) => {
+      const { items, next } = await memory.recent({ ...query, limit, after });
+      return { items: items.map(shownMessage), next };
+    },
   );
 };
 

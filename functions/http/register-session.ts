@@ -9,7 +9,8 @@ import { agentTarget, sessionId } from './target.ts';
 const putSession: Handle = async (request, services) => {
   const { name, tenant } = agentTarget(request, services);
   const runtime = agentRuntime(request, services);
-  const { meta = {} } = objectOf((await jsonBody(request)) ?? {}, ['meta']);
+  const body = await jsonBody(request);
+  const { meta = {} } = objectOf(body === undefined ? {} : body, ['meta']);
 
   const id = sessionId(request);
   if (tenant !== undefined) await rememberTenant(name, tenant, services);

@@ -4,6 +4,7 @@ import { assertListable, fittingJson } from './fitting-page.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
 import { jsonBody, objectOf } from './json-body.ts';
+import { shownMessage } from './shown-memory.ts';
 import { sessionId } from './target.ts';
 
 const fields = ['id', 'content', 'sender', 'timestamp', 'source', 'metadata'];
@@ -26,7 +27,7 @@ const postMessages: Handle = async (request, services) => {
   // Their types are the library's to check: it names the field of the message.
   const items = await memory.remember(messages as unknown as NewMessage[]);
 
-  return fittingJson(201, { items }) ?? { status: 201 };
+  return fittingJson(201, { items: items.map(shownMessage) }) ?? { status: 201 };
 };
 
 export const handler = httpHandler(postMessages);

@@ -1,15 +1,20 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { runReceiveLimit } from '../../lib/defaults.ts';
+import { jobErrorOf, stackOf } from '../../lib/lifecycle/job-outcome.ts';
 import { abandonShard } from '../../lib/runs/abandon-shard.ts';
 import { ShardTakenError } from '../../lib/runs/run-error.ts';
 import { parseRunMessage, type RunMessage } from '../../lib/runs/run-message.ts';
 import { workShard } from '../../lib/runs/work-shard.ts';
+import { createRuntime } from '../../lib/sessions/create-runtime.ts';
 import { lifecycleEngine, lifecycleStores } from '../lifecycle-engine.ts';
 import { loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { publishMetrics } from '../metrics.ts';
+import { runtimeStores } from '../runtime-stores.ts';
 import { type Services, services } from '../services.ts';
+import { agentOfScope } from '../tenancy.ts';
+import { withoutStrays } from './stray-errors.ts';
 
 /**
  * Works on the shards of runs that a queue brings. A message that fails is named in the answer and comes again; when it
@@ -31,8 +36,12 @@ export const handler = async (event: SQSEvent, context: Context): Promise<SQSBat
 async function workRecord(record: SQSRecord, given: Services, remainingMs: () => number): Promise<void> {
   let message: RunMessage | undefined;
   try {
-    message = parseRunMessage(record.body);
-    await workShard(lifecycleEngine(given), message, { remainingMs, stop: given.stop });
+    const parsed = parseRunMessage(record.body);
+    message = parsed;
+    await withoutStrays(
+      (error) => void noteStray(given, parsed, error),
+      () => workShard(lifecycleEngine(given), parsed, { remainingMs, stop: given.stop }),
+    );
   } catch (error) {
     logFailure('a message of a run failed', record, message, error);
     if (message !== undefined && isLastDelivery(record)) await giveUp(record, given, message, error);
@@ -40,6 +49,21 @@ async function workRecord(record: SQSRecord, given: Services, remainingMs: () =>
     given.onMessageFailed?.(error);
     // Whatever was thrown: the processor reads the message of an error.
     throw new Error('the message failed', { cause: error });
+  }
+}
+
+/** A handler's, but of which session is not known: its job may have ended before. What it says may quote a message. */
+async function noteStray(given: Services, message: RunMessage, error: unknown): Promise<void> {
+  const { agent, runId, shard } = message;
+  const described = { ...loggableScope(agent), runId, shard };
+  serviceLog().error('an error of a handler that nobody waited for', described);
+  try {
+    const { limits } = given.agents.get(agentOfScope(agent)) ?? {};
+    const runtime = createRuntime(agent, { stores: runtimeStores(given), maxErrors: limits?.maxErrors });
+    const { reason } = jobErrorOf(error);
+    await runtime.recordError({ where: 'stray', msg: reason, stack: stackOf(error), runId });
+  } catch (failure) {
+    serviceLog().error('it could not be written to the error log', { ...described, ...loggable(failure) });
   }
 }
 

@@ -1,7 +1,8 @@
+import { sessionTimeoutEndSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
-import type { AgentDefinition } from './agent-definition.ts';
+import type { AgentDefinition, AgentLimits } from './agent-definition.ts';
 import type { RetentionPolicy } from './retention-policy.ts';
 
 /** Names that fit into a URL path and an IAM resource as they are. */
@@ -18,13 +19,14 @@ export const builtInActions: readonly string[] = ['prune-raw-memory'];
 /**
  * Checks an agent definition and returns it.
  *
- * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, two schedules of one
- *   name, a schedule that is not valid (the `InvalidScheduleError` is its `cause`) or whose action the agent does not
+ * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, a limit that no
+ *   run could keep, two schedules of one name, a schedule that is not valid (the `InvalidScheduleError` is its `cause`) or whose action the agent does not
  *   have
  * @example
  * export default [defineAgent({ name: 'support', load: (dump) => ({ version: 2, ...dump }) })];
  */
 export function defineAgent<const Definition extends AgentDefinition>(definition: Definition): Definition {
+  if (!isObject(definition)) throw new InvalidDefinitionError('an agent definition must be an object');
   const { name } = definition;
   if (typeof name !== 'string' || !agentNamePattern.test(name)) {
     throw new InvalidDefinitionError(
@@ -34,6 +36,11 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
   const refuse = (problem: string, cause?: unknown): never => {
     throw new InvalidDefinitionError(`agent '${name}': ${problem}`, { cause });
   };
+  for (const part of ['retention', 'actions', 'limits'] as const) {
+    if (definition[part] !== undefined && !isObject(definition[part])) refuse(`${part} must be an object`);
+  }
+  if (definition.schedules !== undefined && !Array.isArray(definition.schedules))
+    refuse('schedules must be an array');
   for (const callback of ['dump', 'load'] as const) {
     const given = definition[callback];
     if (given !== undefined && typeof given !== 'function') refuse(`${callback} must be a function`);
@@ -45,8 +52,13 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
     if (typeof handler !== 'function') refuse(`action '${action}' must be a function`);
   }
   if (definition.retention !== undefined) checkRetention(definition.retention, refuse);
+  checkLimits(definition.limits, refuse);
   checkSchedules(definition, refuse);
   return definition;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => never): void {
@@ -59,6 +71,10 @@ function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => ne
     if (seconds !== null && !Number.isSafeInteger(seconds))
       refuse(`retention.${field} must be whole seconds or null`);
   }
+  for (const field of ['exportAllowed', 'forgetAllowed'] as const) {
+    // Of a text such as 'no' every check would make a yes.
+    if (typeof policy[field] !== 'boolean') refuse(`retention.${field} must be true or false`);
+  }
   const keepsRaw = rawRetentionSecs !== null && rawRetentionSecs > 0;
   if (keepsRaw && compactAfterSecs !== null && compactAfterSecs > rawRetentionSecs) {
     refuse(
@@ -67,12 +83,28 @@ function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => ne
   }
 }
 
+/** What a run would refuse of every session is refused here. */
+function checkLimits(limits: AgentLimits = {}, refuse: (problem: string) => never): void {
+  const { sessionTimeoutSecs, sessionConcurrency, maxErrors } = limits;
+  if (sessionTimeoutSecs !== undefined && !isTimeout(sessionTimeoutSecs))
+    refuse(`limits.sessionTimeoutSecs must be a number above 0 and below ${sessionTimeoutEndSecs}`);
+  for (const [field, value] of Object.entries({ sessionConcurrency, maxErrors })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      refuse(`limits.${field} must be a whole number above 0`);
+  }
+}
+
+function isTimeout(seconds: unknown): boolean {
+  return typeof seconds === 'number' && seconds > 0 && seconds < sessionTimeoutEndSecs;
+}
+
 function checkSchedules(
   { schedules = [], actions = {} }: AgentDefinition,
   refuse: (problem: string, cause?: unknown) => never,
 ): void {
   const names = new Set<string>();
   for (const schedule of schedules) {
+    if (!isObject(schedule)) refuse('a schedule must be an object');
     const { name, action } = schedule;
     const problem = problemOf(schedule);
     if (problem !== undefined) refuse(`schedule '${name}': ${problem.message}`, problem);

@@ -1,8 +1,10 @@
-import { compactionMaxMessages } from '../defaults.ts';
+import pMap from 'p-map';
+import { compactionMaxMessages, memoryConcurrency } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import type { AgentMemory, CapsulePage } from '../memory/agent-memory.ts';
 import { everyRecord } from '../memory/every-record.ts';
 import { IdConflictError, InvalidInputError } from '../memory/memory-error.ts';
+import type { StoredRecord } from '../memory/memory-store.ts';
 import type { Capsule, Message } from '../memory/message.ts';
 import { unpackMessage } from '../memory/message-codec.ts';
 import { parseTimestamp, type Timestamp } from '../memory/timestamp.ts';
@@ -75,7 +77,7 @@ export async function compactMemory(
 
   const last = await lastCompaction(memory);
   if (last !== undefined) await finishRemoval(memory, last.capsule);
-  const messages = await messagesDue(memory, { to, maxMessages, covered: last?.capsule.messageIds ?? [] });
+  const messages = await messagesDue(memory, { to, maxMessages, covered: coveredBy(last?.capsule) });
   if (messages.length === 0) return { status: 'nothing_due' };
 
   const summary = await summarize({ messages, previous: last?.capsule, signal, chat });
@@ -125,21 +127,37 @@ async function removeCovered(memory: AgentMemory, [first, ...others]: readonly s
   return removed + (first === undefined ? 0 : await store.forgetIds(scope, 'message', [first]));
 }
 
-async function finishRemoval(memory: AgentMemory, { messageIds }: Capsule): Promise<void> {
-  const [first] = messageIds;
-  if (first === undefined) return;
-  const interrupted = (await memory.store.get(memory.scope, 'message', first)) !== undefined;
-  if (interrupted) await removeCovered(memory, messageIds);
+/** The id of a message that was removed is free: under it another one may have come since, with a later time. */
+function coveredBy(capsule: Capsule | undefined): (record: StoredRecord) => boolean {
+  if (capsule === undefined) return () => false;
+  const [ids, to] = [new Set(capsule.messageIds), Date.parse(capsule.to)];
+  return ({ id, at }) => ids.has(id) && at <= to;
+}
+
+async function finishRemoval(memory: AgentMemory, capsule: Capsule): Promise<void> {
+  const { store, scope } = memory;
+  const [first = '', ...others] = capsule.messageIds;
+  const isCovered = coveredBy(capsule);
+  const found = first === '' ? undefined : await store.get(scope, 'message', first);
+  if (found === undefined || !isCovered(found)) return;
+  const records = await pMap(others, (id) => store.get(scope, 'message', id), {
+    concurrency: memoryConcurrency,
+  });
+  const left = records.filter((record) => record !== undefined).filter(isCovered);
+  await removeCovered(memory, [first, ...left.map(({ id }) => id)]);
 }
 
 async function messagesDue(
   memory: AgentMemory,
-  { to, maxMessages, covered }: { to: number; maxMessages: number; covered: readonly string[] },
+  {
+    to,
+    maxMessages,
+    covered,
+  }: { to: number; maxMessages: number; covered: (record: StoredRecord) => boolean },
 ): Promise<Message[]> {
-  const known = new Set(covered);
   const due: Message[] = [];
   for await (const records of everyRecord(memory, 'message', { to })) {
-    const fresh = records.filter(({ id }) => !known.has(id)).slice(0, maxMessages - due.length);
+    const fresh = records.filter((record) => !covered(record)).slice(0, maxMessages - due.length);
     due.push(...(await Promise.all(fresh.map(unpackMessage))));
     if (due.length >= maxMessages) break;
   }

@@ -45,17 +45,30 @@ export function errorIn(returned: unknown): unknown {
   if (returned instanceof Error) return returned;
   if (typeof returned !== 'object' || returned === null) return undefined;
   if (!('status' in returned) || returned.status !== 'error') return undefined;
-  return 'error' in returned ? returned.error : returned;
+  // A result that names no error is one all the same.
+  return 'error' in returned && returned.error !== undefined ? returned.error : returned;
 }
 
 /** Whatever was thrown, as a job's error. */
 export function jobErrorOf(thrown: unknown): JobError {
-  const kind =
-    thrown instanceof JobOutcomeError
-      ? thrown.code
-      : thrown instanceof JobTimeoutError
-        ? 'timed_out'
-        : 'thrown';
-  // An error may carry anything as its message.
-  return { kind, reason: String(messageOf(thrown)) };
+  try {
+    // An error may carry anything as its message.
+    return { kind: kindOf(thrown), reason: String(messageOf(thrown)) };
+  } catch {
+    return { kind: 'thrown', reason: 'an error that cannot be read' };
+  }
+}
+
+function kindOf(thrown: unknown): JobError['kind'] {
+  if (thrown instanceof JobOutcomeError) return thrown.code;
+  return thrown instanceof JobTimeoutError ? 'timed_out' : 'thrown';
+}
+
+/** Node makes the stack when it is first read, of whatever the error carries by then. */
+export function stackOf(thrown: unknown): string | undefined {
+  try {
+    return thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
-import { jobErrorOf } from './job-outcome.ts';
+import { jobErrorOf, stackOf } from './job-outcome.ts';
 import type { LifecycleJob } from './lifecycle-job.ts';
 
 /**
@@ -36,7 +36,7 @@ export function failedJob(sessionId: string, action: string, thrown: unknown): L
     action,
     ok: false,
     result: null,
-    error: { kind, reason: reason.slice(0, reasonMaxChars) },
+    error: { kind, reason: reason.slice(0, reasonMaxChars).toWellFormed() },
   };
 }
 
@@ -52,6 +52,5 @@ export async function recordFailure(
 ): Promise<void> {
   const { kind, reason } = jobErrorOf(thrown);
   const msg = kind === 'thrown' ? reason : `${kind}: ${reason}`;
-  const stack = thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : undefined;
-  await runtime.recordError({ where: action, msg, stack, sessionId, runId });
+  await runtime.recordError({ where: action, msg, stack: stackOf(thrown), sessionId, runId });
 }

@@ -1,5 +1,5 @@
 import { pMapIterable } from 'p-map';
-import { sessionConcurrency, sessionTimeoutSecs } from '../defaults.ts';
+import { sessionConcurrency, sessionTimeoutEndSecs, sessionTimeoutSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
@@ -76,17 +76,19 @@ export async function* eachSessionJob(
       // Sessions are read ahead: this one may have waited for its turn for as long as others took.
       goesOn &&= !run.signal?.aborted && run.mayBegin();
       if (!goesOn) return undefined;
+      // Before the handler has it: a run goes on after the session that its last job names.
+      const { id } = session;
       try {
-        return jobOk(session.id, action, await runHandler(run, session));
+        return jobOk(id, action, await runHandler(run, session));
       } catch (thrown) {
-        await recordFailure(runtime, session.id, action, thrown, run.runId).catch((error: unknown) => {
+        await recordFailure(runtime, id, action, thrown, run.runId).catch((error: unknown) => {
           unrecorded.push(error);
           run.logger.error('a failure could not be written to the error log', {
-            sessionId: session.id,
+            sessionId: id,
             action,
           });
         });
-        return failedJob(session.id, action, thrown);
+        return failedJob(id, action, thrown);
       }
     },
     // A session that takes all of its time holds back the jobs after it, not their work.
@@ -120,9 +122,8 @@ function resolve(
   const { concurrency = sessionConcurrency, timeoutSecs = sessionTimeoutSecs } = options;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new InvalidInputError('concurrency', 'must be a whole number above 0');
-  // Timers beyond 2^31 ms fire at once.
-  if (!(timeoutSecs > 0 && timeoutSecs < 2_000_000))
-    throw new InvalidInputError('timeoutSecs', 'must be a number above 0 and below 2,000,000');
+  if (!(timeoutSecs > 0 && timeoutSecs < sessionTimeoutEndSecs))
+    throw new InvalidInputError('timeoutSecs', `must be a number above 0 and below ${sessionTimeoutEndSecs}`);
   return {
     ...{ runtime, handler, concurrency },
     action: checkName('action', action),

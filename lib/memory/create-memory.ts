@@ -47,6 +47,11 @@ export function createMemory(
   identity: Identity | undefined,
   options: MemoryOptions,
 ): AgentMemory {
+  if (options?.stores === undefined)
+    throw new InvalidInputError(
+      'options.stores',
+      'is missing: for instance dynamoDbStores(...) or inMemoryStores()',
+    );
   const context: MemoryContext = {
     store: options.stores.memory,
     scope: {

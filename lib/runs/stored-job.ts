@@ -1,6 +1,6 @@
-import { inspect } from 'node:util';
 import { jobResultMaxBytes } from '../defaults.ts';
 import type { LifecycleJob } from '../lifecycle/lifecycle-job.ts';
+import { shownValue } from '../persistence/shown-value.ts';
 
 /**
  * The job as a run keeps it: thousands of them are stored and listed. A result that JSON cannot carry, or that is long,
@@ -11,22 +11,10 @@ export function storedJob(job: LifecycleJob): LifecycleJob {
 }
 
 function storedResult(result: unknown): unknown {
-  try {
-    const text = JSON.stringify(result);
-    if (text === undefined) return cut(inspect(result));
-    return Buffer.byteLength(text) <= jobResultMaxBytes ? JSON.parse(text) : cut(text);
-  } catch {
-    // A cycle, a bigint, or a `toJSON` that throws.
-    return cut(described(result));
-  }
-}
-
-function described(result: unknown): string {
-  try {
-    return inspect(result, { depth: 2 });
-  } catch {
-    return 'a result that cannot be shown';
-  }
+  const shown = shownValue(result);
+  if (typeof shown === 'string' && typeof result !== 'string') return cut(shown);
+  const text = JSON.stringify(shown);
+  return Buffer.byteLength(text) <= jobResultMaxBytes ? JSON.parse(text) : cut(text);
 }
 
 /** UTF-8 takes at the most three bytes for what JavaScript counts as one character. */

@@ -44,6 +44,11 @@ export interface RuntimeOptions {
  */
 export function createRuntime(agentName: string, options: RuntimeOptions): AgentRuntime {
   const agent = checkName('agentName', agentName);
+  if (options?.stores === undefined)
+    throw new InvalidInputError(
+      'options.stores',
+      'is missing: for instance dynamoDbStores(...) or inMemoryStores()',
+    );
   const { stores, policy = DEFAULT_RETENTION, clock = systemClock, newId = randomUUID } = options;
   const maxErrors = checkWhole('maxErrors', options.maxErrors ?? defaultMaxErrors);
   if (maxErrors < 1) throw new InvalidInputError('maxErrors', 'must be at least 1');

@@ -21,5 +21,5 @@ export function errorEntry(id: string, ts: Date, error: NewError): LoggedError {
 }
 
 function cut(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
+  return text.length <= maxChars ? text.toWellFormed() : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
 }

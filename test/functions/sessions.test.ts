@@ -93,6 +93,53 @@ describe('the handlers of sessions and memory', () => {
     }
   });
 
+  test('what the library remembers and JSON cannot carry is shown as text, and keeps nothing else from being shown', async () => {
+    const runtime = createRuntime('planner', { stores });
+    await runtime.registerSession('s1');
+    const memory = runtime.memory('s1', { id: 'ann' });
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    await memory.remember([
+      {
+        id: 'm1',
+        content: { total: 10n, seen: new Map([['a', 1]]), at: new Date(0) },
+        metadata: { rate: Number.NaN },
+      },
+      { id: 'm2', content: cycle },
+      { id: 'm3', content: 'plain', source: 7n },
+    ]);
+    const { items } = await memory.recent();
+    await memory.storeCapsule(memory.capsuleFromWindow(items, new Set(['a'])));
+    await memory.setUserData('n', 1n);
+    await memory.learn('n', new Map());
+
+    const messages = [
+      {
+        content: { total: '10n', seen: "Map(1) { 'a' => 1 }", at: '1970-01-01T00:00:00.000Z' },
+        metadata: { rate: 'NaN' },
+      },
+      { content: expect.stringContaining('[Circular') },
+      { content: 'plain', source: '7n' },
+    ];
+    const capsules = [{ summary: "Set(1) { 'a' }", messageCount: 3 }];
+    expect((await ask(recent, 'GET', 'planner')).body.items).toMatchObject(messages);
+    expect((await ask(listCapsules, 'GET', 'planner')).body.items).toMatchObject(capsules);
+    expect((await ask(exportMemory, 'GET', 'planner')).body).toMatchObject({
+      ...{ messages, capsules },
+      users: { ann: { n: '1n' } },
+      knowledge: { n: 'Map(0) {}' },
+    });
+  });
+
+  test('a registration whose body is no object changes nothing', async () => {
+    await ask(registerSession, 'PUT', 'planner', { body: '{"meta":{"a":1}}' });
+
+    for (const body of ['null', '[]', '"x"', '{"meta":null}', '{"mata":{}}'])
+      expect((await ask(registerSession, 'PUT', 'planner', { body })).statusCode).toBe(400);
+
+    expect((await ask(getSession, 'GET', 'planner')).body.meta).toEqual({ a: 1 });
+  });
+
   test('tenants do not share sessions', async () => {
     useServices({ ...services, tenantClaim: 'org' });
     const as = (org: string) => ({ claims: { org } });

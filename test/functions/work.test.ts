@@ -59,6 +59,9 @@ const giveRuns = (runs: RunStore) => {
 };
 const onlyRun = async () => (await functions.runs.list({ agent: 'support', limit: 2 })).items[0];
 const logged = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+const stray = () => {
+  throw new Error('stray');
+};
 const loggedErrors = () => logged().filter(({ level }) => level === 'ERROR');
 
 describe('a batch of messages', () => {
@@ -270,6 +273,27 @@ describe('sessions that fail', () => {
     await functions.drain();
     expect(await onlyRun()).toMatchObject({ status: 'completed', sessions: 5, ok: 2, failed: 3 });
   });
+
+  test.each<[string, () => unknown]>([
+    ['a promise', () => void Promise.reject(new Error('stray'))],
+    ['a timer', () => void setImmediate(() => stray())],
+  ])(
+    'in %s that nobody waits for end neither the process nor the run, and are in the error log',
+    async (_what, fail) => {
+      behaviour = { s2: fail };
+      await functions.register(20);
+
+      expect(await deliver(await started())).toEqual(listed());
+
+      await vi.waitFor(async () => {
+        const { items } = await functions.stores.errors.list({ agent: 'support', limit: 9, maxErrors: 9 });
+        expect(items).toMatchObject([{ where: 'stray', msg: 'stray', runId: (await onlyRun())?.runId }]);
+      });
+      expect(await onlyRun()).toMatchObject({ status: 'completed', sessions: 20, ok: 20 });
+      expect(loggedErrors()).toMatchObject([{ message: 'an error of a handler that nobody waited for' }]);
+      expect(lines.join()).not.toContain('Error: stray');
+    },
+  );
 
   test('by saying so keep no message', async () => {
     behaviour = { s1: () => failed('not today'), s2: () => cancelled('paused') };

@@ -32,6 +32,20 @@ describe('an agent definition', () => {
     ['an empty name', { name: '' }, /the name must match/],
     ['a name of 129 characters', { name: 'x'.repeat(129) }, /the name must match/],
     ['no name', {} as never, /the name must match/],
+    ['nothing in it', undefined as never, /an agent definition must be an object/],
+    ...['retention', 'actions', 'limits'].flatMap((part) =>
+      [null, [], 'x'].map((value): [string, AgentDefinition, RegExp] => [
+        `${JSON.stringify(value)} as its ${part}`,
+        { name: 'a', [part]: value },
+        new RegExp(`'a': ${part} must be an object`),
+      ]),
+    ),
+    ['schedules in an object', { name: 'a', schedules: {} as never }, /'a': schedules must be an array/],
+    [
+      'a schedule that is none',
+      { name: 'a', schedules: [null as never] },
+      /'a': a schedule must be an object/,
+    ],
     ['a dump that is no function', { name: 'a', dump: 'x' as never }, /'a': dump must be a function/],
     ['a load that is no function', { name: 'a', load: {} as never }, /'a': load must be a function/],
     [
@@ -54,6 +68,25 @@ describe('an agent definition', () => {
       { name: 'a', retention: { ...retention, compactAfterSecs: 2_592_001 } },
       /'a': retention.compactAfterSecs is longer than rawRetentionSecs/,
     ],
+    [
+      'a permission that is no boolean',
+      { name: 'a', retention: { ...retention, forgetAllowed: 'no' as never } },
+      /'a': retention.forgetAllowed must be true or false/,
+    ],
+    ...[0, -1, Number.NaN, 2_000_000, '60' as never].map(
+      (sessionTimeoutSecs): [string, AgentDefinition, RegExp] => [
+        `a session's time of ${sessionTimeoutSecs} s`,
+        { name: 'a', limits: { sessionTimeoutSecs } },
+        /'a': limits.sessionTimeoutSecs must be a number above 0/,
+      ],
+    ),
+    ...[0, -1, 1.5, Number.NaN].flatMap((value) =>
+      ['sessionConcurrency', 'maxErrors'].map((field): [string, AgentDefinition, RegExp] => [
+        `a ${field} of ${value}`,
+        { name: 'a', limits: { [field]: value } },
+        new RegExp(`'a': limits.${field} must be a whole number above 0`),
+      ]),
+    ),
     [
       'two schedules of one name',
       {

@@ -185,6 +185,28 @@ test('a crash between the capsule and the removal is finished by the next compac
   }
 });
 
+test('a message that comes later under the id of a removed one is another message: covered before it is removed', async () => {
+  await say(1, 3);
+  clock.advanceSecs(7 * daySecs);
+  await compactMemory(memory, sum);
+  await memory.remember([
+    { id: 'm1', content: 'new 1' },
+    { id: 'm2', content: 'new 2' },
+  ]);
+
+  expect(await compactMemory(memory, sum)).toEqual({ status: 'nothing_due' });
+  expect(await raw()).toEqual(['m1', 'm2']);
+  clock.advanceSecs(7 * daySecs);
+  await compactMemory(memory, sum);
+
+  expect(await raw()).toEqual([]);
+  expect(await memory.getCapsule('compaction-2')).toMatchObject({
+    summary: '1+2+3+new 1+new 2',
+    messageIds: ['m1', 'm2'],
+    messageCount: 5,
+  });
+});
+
 test('takes no more than asked for, and hands on the options of the model call', async () => {
   await say(1, 10);
   const seen: unknown[] = [];

@@ -172,6 +172,48 @@ test('whatever one session does, the others have their turn, and each failure is
   expect(await run()).toHaveLength(11);
 });
 
+test('what cannot be read of a failure, nor sent as UTF-8, stops nobody and is in the error log', async () => {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const handlers: Record<string, SessionJobHandler> = {
+    // Whoever reads such an error's message or stack throws in turn.
+    s1: () => Promise.reject(Object.assign(new Error('x'), { message: Object.create(null) })),
+    s2: () => Promise.reject(Object.assign(new Error('x'), { message: Symbol('why') })),
+    s3: () => Promise.reject(revoked.proxy),
+    s4: () => ({ status: 'error', error: undefined }),
+    s5: () => Promise.reject('half of a pair: \ud83d'),
+    s6: () => Promise.reject(`x${'🔑'.repeat(400)}`),
+    s7: () => 'done',
+  };
+  await register(...Object.keys(handlers));
+
+  const jobs = byId(
+    await runSessionJob(runtime, 'digest', (session, context) => handlers[session.id]?.(session, context)),
+  );
+
+  expect([...jobs.values()].filter(({ ok }) => ok)).toEqual([jobOk('s7', 'digest', 'done')]);
+  expect(jobs.get('s1')?.error).toEqual({ kind: 'thrown', reason: 'an error that cannot be read' });
+  expect(jobs.get('s2')?.error).toEqual({ kind: 'thrown', reason: 'Symbol(why)' });
+  expect(jobs.get('s4')?.error).toEqual({ kind: 'thrown', reason: 'a thrown object' });
+  expect([...jobs.values()].every(({ error }) => error?.reason.isWellFormed() ?? true)).toBe(true);
+  const { items } = await runtime.listErrors();
+  expect(items.map(({ sessionId }) => sessionId).sort()).toEqual(['s1', 's2', 's3', 's4', 's5', 's6']);
+  expect(items.every(({ msg }) => msg.isWellFormed())).toBe(true);
+});
+
+test('a handler that changes its session changes neither its job nor its entry in the error log', async () => {
+  await register('s1', 's2');
+
+  const jobs = await runSessionJob(runtime, 'x', (session) => {
+    const { id } = session;
+    Object.assign(session, { id: 'zzz' });
+    return id === 's1' ? failed('no') : 'done';
+  });
+
+  expect(jobs.map(({ sessionId }) => sessionId).sort()).toEqual(['s1', 's2']);
+  expect((await runtime.listErrors()).items).toMatchObject([{ sessionId: 's1' }]);
+});
+
 test('a session that takes too long is told by its signal, and what it does later changes nothing', async () => {
   let signal: AbortSignal | undefined;
   let rejectLate: (error: Error) => void = () => {};

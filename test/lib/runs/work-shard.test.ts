@@ -278,9 +278,10 @@ describe('a worker', () => {
           throw new Error('no');
         },
       },
+      s7: { seen: new Map([['a', 1]]), rate: Number.NaN, total: 10n, ids: new Set() },
     };
     const { engine, register, work } = engineUnderTest({ actions: { digest: ({ id }) => results[id] } });
-    await register(6);
+    await register(7);
 
     const { run } = await startRun(engine, digest);
     await work();
@@ -293,6 +294,12 @@ describe('a worker', () => {
     expect(resultOf('s4')).toContain('Function');
     expect(resultOf('s5')).toBeNull();
     expect(typeof resultOf('s6')).toBe('string');
+    expect(resultOf('s7')).toEqual({
+      seen: "Map(1) { 'a' => 1 }",
+      rate: 'NaN',
+      total: '10n',
+      ids: 'Set(0) {}',
+    });
   });
 
   test('of two that have the same message one commits a page; the other rejects, and totals stay right', async () => {

@@ -18,6 +18,14 @@ beforeEach(() => {
   runtime = createRuntime('support', { stores, clock: clock.now, maxErrors: 2 });
 });
 
+test.each<[string, () => unknown]>([
+  ['a runtime', () => createRuntime('support', undefined as never)],
+  ['a runtime with other options', () => createRuntime('support', { maxErrors: 2 } as never)],
+  ['a memory', () => createMemory('support', 's1', { id: 'ann' }, undefined as never)],
+])('%s without stores is refused by the name of the option', (_what, make) => {
+  expect(make).toThrow(/^options.stores: is missing/);
+});
+
 test('tells the time in whole seconds and in days of UTC', () => {
   expect(runtime.nowEpochSecs()).toBe(1_798_847_999);
   expect(runtime.todayBucket()).toBe('2027-01-01');
