@@ -1,10 +1,18 @@
+import { inspect } from 'node:util';
 import {
+  type ChatOptions,
   type CompactionWindow,
   compactMemory,
   DEFAULT_RETENTION,
   defineAgent,
   scheduleDescriptor,
 } from 'dormouse';
+
+/** What a model is told. */
+const chat: ChatOptions = {
+  system: 'Summarise this conversation for the agent that goes on with it.',
+  maxTokens: 500,
+};
 
 /**
  * The agents of this deployment: the one file to edit. An agent that is not defined here can hibernate too; a definition
@@ -17,11 +25,14 @@ export default [
     retention: DEFAULT_RETENTION,
     // Each runs once per session, and its value is the job's result. `prune-raw-memory` is there without being written.
     actions: {
-      'compact-stale-sessions': (_session, { memory, signal }) =>
-        compactMemory(memory(), summarize, {
-          signal,
-          chat: { system: 'Summarise this conversation for the agent that goes on with it.', maxTokens: 500 },
-        }),
+      'compact-stale-sessions': async (_session, { memory, signal }) => {
+        // A capsule takes in up to 200 messages. Until nothing is due: a busy session is not to fall behind.
+        for (let messages = 0; ; ) {
+          const result = await compactMemory(memory(), summarize, { signal, chat });
+          if (result.status !== 'compacted') return messages === 0 ? null : { messages };
+          messages += result.removed;
+        }
+      },
       'daily-digest': async (_session, { memory }) => {
         const { items, next } = await memory().recent({ hours: 24, limit: 1000 });
         const senders = [...new Set(items.map(({ sender }) => sender.name ?? sender.id))];
@@ -44,7 +55,7 @@ function summarize(window: CompactionWindow): string | Promise<string> {
 /** Who said what first and last: enough to go on with, and it costs nothing. */
 function withoutModel({ messages, previous }: CompactionWindow): string {
   const line = ({ timestamp, sender, content }: CompactionWindow['messages'][number]) => {
-    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    const text = typeof content === 'string' ? content : inspect(content);
     return `${timestamp} ${sender.id}: ${text.slice(0, 200)}`;
   };
   const [first, last] = [messages.at(0), messages.at(-1)];
