@@ -1,4 +1,5 @@
 import { builtInActions } from '../../lib/agents/define-agent.ts';
+import { selectPolicy } from '../../lib/memory/retention.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
 import { json } from './response.ts';
 
@@ -9,7 +10,8 @@ const listAgents: Handle = async (_request, { agents }) => {
       name,
       callbacks: { dump: dump !== undefined, load: load !== undefined },
       schema: state !== undefined,
-      retention: retention ?? null,
+      // The policy that holds: an agent that has none of its own keeps messages by the default one.
+      retention: selectPolicy({ retention }),
       actions: [...new Set([...Object.keys(actions), ...builtInActions])],
       schedules,
     }),

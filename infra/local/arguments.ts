@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const usage = 'npm start -- [--port 3000] [--data DIR | --memory] [--agents FILE] [--quiet]';
+export const usage = 'npm start -- [--port 3000] [--data DIR | --memory] [--agents FILE] [--quiet]';
 
 /** The command line is wrong; the message says how, in one line. */
 export class UsageError extends Error {

@@ -26,5 +26,7 @@ export async function databaseIn(folder: string): Promise<string> {
 
 function reasonOf(error: unknown): string {
   const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
-  return code === 'LEVEL_LOCKED' ? 'another server is using it' : message.replace(/\s+/g, ' ');
+  return code === 'LEVEL_LOCKED'
+    ? 'another server is using it; choose another with --data, or --memory'
+    : message.replace(/\s+/g, ' ');
 }

@@ -72,7 +72,7 @@ async function fireByName(
       .filter((schedule) => schedule.name === name && (only === null || only === agent))
       .map((schedule) => ({ agent, schedule })),
   );
-  if (found.length === 0) throw new HttpError('not_found', 'no agent has a schedule of this name');
+  if (found.length === 0) throw new HttpError('not_found', 'there is no such schedule');
   const items = [];
   for (const { agent, schedule } of found) {
     const dispatched = await fire(agent, schedule, at);

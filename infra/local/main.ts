@@ -1,9 +1,11 @@
 import { AgentsFileError, useAgentsFile } from './agents-file.ts';
-import { type Arguments, parseArguments, UsageError } from './arguments.ts';
+import { type Arguments, parseArguments, UsageError, usage } from './arguments.ts';
 import { DataFolderError } from './data-folder.ts';
 
 try {
-  await run(parseArguments(process.argv.slice(2)));
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) console.log(`usage: ${usage}`);
+  else await run(parseArguments(args));
 } catch (error) {
   const reason = reasonOf(error);
   if (reason === undefined) throw error;

@@ -13,7 +13,7 @@ import { invocation, sqsEvent } from './sqs-event.ts';
 /** What a worker has for a message. */
 const workerTimeoutMs = workerTimeoutSecs * 1000;
 
-/** Messages worked on at the same time. */
+/** Messages worked on at the same time: fewer than in the stack, on a machine that does other things too. */
 const concurrency = 4;
 
 /** A message that failed waits, so that trouble is not made worse by hammering on it. */

@@ -86,7 +86,11 @@ describe('lists, agents and errors', () => {
     expect(answer.status).toBe(200);
     const { items } = answer.json() as { items: { name: string; actions: string[]; retention: object }[] };
     expect(items.length).toBeGreaterThan(0);
-    for (const item of items) expect(item.actions).toContain('prune-raw-memory');
+    for (const item of items) {
+      expect(item.actions).toContain('prune-raw-memory');
+      // The policy that holds, also where it is the default one.
+      expect(item.retention).toMatchObject({ name: expect.any(String), rawRetentionSecs: expect.anything() });
+    }
   });
 
   httpCase('the API describes itself as OpenAPI 3.1', async () => {

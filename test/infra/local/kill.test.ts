@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { type LocalProcess, startUntilReady, temporaryFolder } from './local-process.ts';
 
-const rounds = Number(process.env.DORMOUSE_KILL_ROUNDS ?? 3);
+const rounds = Number(process.env.DORMOUSE_KILL_ROUNDS ?? 1);
 const sessions = 200;
 
 interface Run {

@@ -97,6 +97,13 @@ describe('a local server that cannot start says why in one line', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
+  it('says how it is used when it is asked', async () => {
+    const { code, stdout, stderr } = await runToEnd('--help');
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^usage: npm start -- [^\n]*--agents FILE[^\n]*\n$/);
+  });
+
   it('a data folder that another server uses', async () => {
     const data = temporaryFolder();
     await startUntilReady('--data', data);
