@@ -6,6 +6,8 @@ export default defineConfig({
     // Which Node.js the SDK supports next says nothing about a test.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     include: ['test/**/*.test.ts'],
+    // A process for each core: much of a test is waiting for servers of its own.
+    maxWorkers: '100%',
     testTimeout: 30_000,
   },
 });

@@ -8,7 +8,7 @@ import { registerSessions } from './registered-sessions.ts';
 const few = { agent: 'few', count: 1_000 };
 const many = { agent: 'many', count: 100_000 };
 const heapGrowthMaxMB = 50;
-const rounds = 3;
+const rounds = 2;
 
 export interface LifecycleRuns {
   readonly fewSessions: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { type LocalProcess, startUntilReady, temporaryFolder } from './local-process.ts';
 
-const rounds = Number(process.env.DORMOUSE_KILL_ROUNDS ?? 1);
+const killRounds = Number(process.env.DORMOUSE_KILL_ROUNDS ?? 1);
 const sessions = 200;
 
 interface Run {
@@ -50,9 +50,12 @@ async function call<T>({ url }: LocalProcess, method: string, path: string, body
 const allRuns = async (server: LocalProcess) =>
   (await call<{ items: Run[] }>(server, 'GET', 'runs?limit=1000')).items;
 
-it.each(['SIGKILL', 'SIGINT'] as const)(
+it.each([
+  ['SIGKILL', killRounds],
+  ['SIGINT', Math.min(killRounds, 3)],
+] as const)(
   'runs that %s cut off, again and again, come to their ends with exact totals',
-  async (signal) => {
+  async (signal, rounds) => {
     const folder = temporaryFolder();
     const visits = join(folder, 'visits');
     const args = ['--data', join(folder, 'data'), '--agents', slowAgents(folder, visits), '--quiet'];
@@ -93,5 +96,5 @@ it.each(['SIGKILL', 'SIGINT'] as const)(
       if (signal === 'SIGINT') expect(seen).toHaveLength(sessions);
     }
   },
-  60_000 + rounds * 20_000,
+  60_000 + killRounds * 20_000,
 );
