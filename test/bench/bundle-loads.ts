@@ -8,7 +8,7 @@ import { projectRoot } from '../../infra/project.ts';
 import { median } from './measure.ts';
 import type { Ratio } from './warm-calls.ts';
 
-const rounds = 15;
+const rounds = 41;
 const bundleMaxKB = 450;
 
 /** The client and the commands that the functions use, and nothing else. */
