@@ -19,9 +19,9 @@ export const builtInActions: readonly string[] = ['prune-raw-memory'];
 /**
  * Checks an agent definition and returns it.
  *
- * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, a limit that no
- *   run could keep, two schedules of one name, a schedule that is not valid (the `InvalidScheduleError` is its `cause`) or whose action the agent does not
- *   have
+ * @throws InvalidDefinitionError naming the field: a bad name, a policy that contradicts itself, a limit that no run
+ *   could keep, two schedules of one name, a schedule that is not valid (the `InvalidScheduleError` is its `cause`) or
+ *   whose action the agent does not have
  * @example
  * export default [defineAgent({ name: 'support', load: (dump) => ({ version: 2, ...dump }) })];
  */

@@ -18,35 +18,18 @@ export async function forgetRange(
   scope: MemoryScope,
   kind: RecordKind,
   range: TimeRange,
-): Promise<number> {
-  const removed = await removeIndexed(table, scope, boundsOf(kind, range));
-  await sweepLimbo(table, scope);
-  return removed.visible;
-}
-
-/** As `forgetRange`, but also tells of what had expired: DynamoDB takes its time to delete it. */
-export async function prune(
-  table: SnapshotTable,
-  scope: MemoryScope,
-  kind: RecordKind,
-  to: number,
-): Promise<number> {
-  const removed = await removeIndexed(table, scope, boundsOf(kind, { to }));
-  await sweepLimbo(table, scope);
-  return removed.all;
-}
-
-function boundsOf(kind: RecordKind, range: TimeRange): Bounds {
+): Promise<Removed> {
   const { first, last } = placesOf(range);
-  return { first: recordPlace(kind, first), last: recordPlace(kind, last) };
+  const bounds = { first: recordPlace(kind, first), last: recordPlace(kind, last) };
+  const removed = await removeIndexed(table, scope, bounds);
+  await sweepLimbo(table, scope);
+  return removed;
 }
 
-interface Bounds {
-  readonly first: string;
-  readonly last: string;
-}
-
-/** Records that a call removed: all that were in place, and those of them that a reader could still see. */
+/**
+ * Records that a call removed: all that were in place, and those of them that a reader could still see. The others had
+ * expired: DynamoDB takes its time to delete them.
+ */
 interface Removed {
   readonly all: number;
   readonly visible: number;
@@ -72,7 +55,11 @@ async function sweepLimbo(table: SnapshotTable, scope: MemoryScope): Promise<voi
   await removeIndexed(table, scope, { first: limboPlace(0), last });
 }
 
-async function removeIndexed(table: SnapshotTable, scope: MemoryScope, bounds: Bounds): Promise<Removed> {
+async function removeIndexed(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  bounds: { first: string; last: string },
+): Promise<Removed> {
   let [all, visible] = [0, 0];
   for await (const rows of indexPages(table, scope, { ...bounds, attributes: removalAttributes })) {
     const removed = await removeRows(table, scope, rows);

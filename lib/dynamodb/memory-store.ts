@@ -5,7 +5,7 @@ import { chunkMaxBytes, memoryConcurrency, recordInlineMaxBytes } from '../defau
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { type NewEtag, randomEtag } from '../persistence/etag.ts';
 import { appendRecords } from './memory-append.ts';
-import { forgetIds, forgetRange, forgetScope, prune } from './memory-forget.ts';
+import { forgetIds, forgetRange, forgetScope } from './memory-forget.ts';
 import { getRecord, getRow, listRecords } from './memory-read.ts';
 import { forgetValue, listIdentities, listValues, putValue } from './memory-values.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
@@ -41,8 +41,9 @@ export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore
     append: (scope, kind, request) => translated(() => appendRecords(table, scope, kind, request)),
     get: (scope, kind, id) => translated(async () => (await getRecord(table, scope, kind, id))?.record),
     list: (scope, kind, query) => translated(() => listRecords(table, scope, kind, query)),
-    forgetRange: (scope, kind, range) => translated(() => forgetRange(table, scope, kind, range)),
-    prune: (scope, kind, to) => translated(() => prune(table, scope, kind, to)),
+    forgetRange: (scope, kind, range) =>
+      translated(async () => (await forgetRange(table, scope, kind, range)).visible),
+    prune: (scope, kind, to) => translated(async () => (await forgetRange(table, scope, kind, { to })).all),
     forgetIds: (scope, kind, ids) =>
       translated(async () => {
         const rows = await pMap(ids, (id) => getRow(table, scope, kind, id), {
