@@ -3,11 +3,11 @@ import { dynamoDbRuns } from '../lib/dynamodb/dynamodb-runs.ts';
 import { runsTable } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
 import { type RunEngine, runEngine } from '../lib/runs/run-engine.ts';
-import type { RunQueue } from '../lib/runs/run-queue.ts';
 import type { RunStore } from '../lib/runs/run-store.ts';
 import { sqsRunQueue } from '../lib/sqs/sqs-run-queue.ts';
 import { jobLog } from './log.ts';
 import { noteJobs, noteRunEnd } from './metrics.ts';
+import { once } from './once.ts';
 import { runtimeStores } from './runtime-stores.ts';
 import { clientSettings, dynamoDb, type LifecycleStores, type Services, tableNameOf } from './services.ts';
 import { agentOfScope } from './tenancy.ts';
@@ -36,27 +36,23 @@ function countingJobs(runs: RunStore): RunStore {
   };
 }
 
-let made: LifecycleStores | undefined;
-
 /** Where runs are, and their queue: the host's, or this process's own. */
 export function lifecycleStores({ lifecycle }: Services): LifecycleStores {
-  if (lifecycle !== undefined) return lifecycle;
-  made ??= { ...dynamoDbRuns({ client: dynamoDb(), runsTable: tableNameOf(runsTable) }), queue: ownQueue() };
-  return made;
+  return lifecycle ?? ownStores();
 }
 
-/** On first use: a function that only reads runs has no queue. */
-function ownQueue(): RunQueue {
-  let made: Required<RunQueue> | undefined;
-  const queue = () => {
-    made ??= sqsRunQueue({ queueUrl: queueUrl(), client: new SQSClient(clientSettings) });
-    return made;
-  };
-  return {
-    send: async (messages) => queue().send(messages),
-    redeliver: async (receipt, secs) => queue().redeliver(receipt, secs),
-  };
-}
+const ownStores = once(
+  (): LifecycleStores => ({
+    ...dynamoDbRuns({ client: dynamoDb(), runsTable: tableNameOf(runsTable) }),
+    queue: {
+      send: async (messages) => ownQueue().send(messages),
+      redeliver: async (receipt, secs) => ownQueue().redeliver(receipt, secs),
+    },
+  }),
+);
+
+/** A function that only reads runs has no queue. */
+const ownQueue = once(() => sqsRunQueue({ queueUrl: queueUrl(), client: new SQSClient(clientSettings) }));
 
 function queueUrl(env: NodeJS.ProcessEnv = process.env): string {
   const url = env[environment.runQueueUrl];

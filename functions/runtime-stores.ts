@@ -4,16 +4,15 @@ import { dynamoDbMemoryStore } from '../lib/dynamodb/memory-store.ts';
 import { dynamoDbSessionStore } from '../lib/dynamodb/session-store.ts';
 import { errorsTable, sessionsTable } from '../lib/dynamodb/tables.ts';
 import type { RuntimeStores } from '../lib/sessions/create-runtime.ts';
+import { once } from './once.ts';
 import { dynamoDb, type Services, tableNameOf } from './services.ts';
-
-let made: RuntimeStores | undefined;
 
 /** Where sessions, memory and errors are: the host's, or this process's own. */
 export function runtimeStores({ stores }: Services): RuntimeStores {
-  if (stores !== undefined) return stores;
-  made ??= createStores();
-  return made;
+  return stores ?? ownStores();
 }
+
+const ownStores = once(createStores);
 
 /** Each on first use: a function without access to a table has no name of it, and needs none. */
 function createStores(): RuntimeStores {
@@ -35,13 +34,5 @@ function createStores(): RuntimeStores {
     get counters() {
       return counters();
     },
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let value: { readonly made: T } | undefined;
-  return () => {
-    value ??= { made: make() };
-    return value.made;
   };
 }
