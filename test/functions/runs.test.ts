@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as dispatch } from '../../functions/lifecycle/dispatch.ts';
 import { handler as work } from '../../functions/lifecycle/work.ts';
-import { type Services, useServices } from '../../functions/services.ts';
 import { sessionShards } from '../../lib/defaults.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
 import { requestedRunId } from '../../lib/runs/run-id.ts';
@@ -13,7 +12,7 @@ import {
   lifecycleFunctions,
   sqsEvent,
 } from '../support/lifecycle-functions.ts';
-import { type Asked, agentsWithRuns, ask, newestFirst, start } from '../support/runs-api.ts';
+import { type Asked, agentsWithRuns, ask, newestFirst, start, startAndEnd } from '../support/runs-api.ts';
 
 let functions: LifecycleFunctions;
 let lines: string[];
@@ -28,12 +27,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const give = (changes: Partial<Services>) => useServices({ ...functions.services, ...changes });
-const ended = async (body?: unknown, more?: Asked) => {
-  const run = await start(body, more);
-  await functions.drain();
-  return run;
-};
+const give: LifecycleFunctions['give'] = (changes) => functions.give(changes);
+const ended = (body?: unknown, more?: Asked) => startAndEnd(functions, body, more);
 
 describe('GET /runs', () => {
   /** Runs in the order in which they start; those of one millisecond would lie in the order of their hashes. */

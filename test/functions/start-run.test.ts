@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Services, useServices } from '../../functions/services.ts';
 import { UnavailableError } from '../../lib/persistence/persistence-error.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { failing, type LifecycleFunctions, lifecycleFunctions } from '../support/lifecycle-functions.ts';
-import { type Asked, agentsWithRuns, ask, newestFirst, start } from '../support/runs-api.ts';
+import { type Asked, agentsWithRuns, ask, newestFirst, start, startAndEnd } from '../support/runs-api.ts';
 
 const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -19,12 +18,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const give = (changes: Partial<Services>) => useServices({ ...functions.services, ...changes });
-const ended = async (body?: unknown, more?: Asked) => {
-  const run = await start(body, more);
-  await functions.drain();
-  return run;
-};
+const give: LifecycleFunctions['give'] = (changes) => functions.give(changes);
+const ended = (body?: unknown, more?: Asked) => startAndEnd(functions, body, more);
 
 describe('POST /runs', () => {
   test('starts a run, and says where it is', async () => {

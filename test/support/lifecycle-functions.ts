@@ -20,6 +20,8 @@ export interface LifecycleFunctions {
   readonly queue: InMemoryRunQueue;
   /** Registers `count` sessions in a scope: an agent, or a tenant's agent. */
   register(count: number, scope?: string): Promise<void>;
+  /** Gives the functions other services than these, until the next test. */
+  give(changes: Partial<Services>): void;
   /** Brings the worker what waits in the queue, as Lambda does, until nothing is left. */
   drain(concurrency?: number): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function lifecycleFunctions(
   useServices(services);
   return {
     ...{ services, stores, runs, leases, queue },
+    give: (changes) => useServices({ ...services, ...changes }),
     async register(count, scope = 'support') {
       for (let index = 1; index <= count; index++)
         await stores.sessions.register(scope, { id: `s${index}`, meta: {}, at: new Date() });

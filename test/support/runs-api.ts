@@ -7,6 +7,7 @@ import { defineAgent } from '../../lib/agents/define-agent.ts';
 import { cancelled } from '../../lib/lifecycle/job-outcome.ts';
 import { expectDescribed } from './described-answer.ts';
 import { httpEvent } from './http-event.ts';
+import type { LifecycleFunctions } from './lifecycle-functions.ts';
 
 /** `digest` of `support` fails for the session s3, and calls off that of s4. */
 export const agentsWithRuns = [
@@ -56,6 +57,17 @@ export async function ask(
 /** The id of the run that was started. */
 export async function start(body: unknown = { action: 'digest' }, more: Asked = {}): Promise<string> {
   return (await ask('start-run', { body: JSON.stringify(body), ...more })).body.runId;
+}
+
+/** As `start`, and works until nothing is left to do. */
+export async function startAndEnd(
+  functions: LifecycleFunctions,
+  body?: unknown,
+  more?: Asked,
+): Promise<string> {
+  const run = await start(body, more);
+  await functions.drain();
+  return run;
 }
 
 /** The ids of a page of runs. */

@@ -30,6 +30,7 @@ export const agent = parameter(
 );
 export const header = (name: string, description: string) =>
   parameter(name, 'header', { type: 'string' }, description);
+export const text: Json = { type: 'string' };
 export const time: Json = { type: 'string', format: 'date-time' };
 export const count: Json = { type: 'integer', minimum: 0 };
 const cursor = { type: 'string', description: 'Where the next page starts; absent on the last' };
@@ -53,6 +54,13 @@ export const listOf = (item: Json): Json =>
 export const described = (description: string, more: Json = {}): Json => ({ description, ...more });
 
 export const always: readonly ErrorCode[] = ['internal'];
+/** Of operations that take JSON. */
+export const ofBodies: readonly ErrorCode[] = [
+  'invalid_json',
+  'too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+];
 export const stored: readonly ErrorCode[] = [
   'invalid_key',
   'unknown_agent',

@@ -5,18 +5,18 @@ import {
   always,
   count,
   described,
-  type Json,
   jsonContent,
   listOf,
   type OperationDescription,
   object,
+  ofBodies,
   paging,
   parameter,
   stored,
+  text,
   time,
 } from './parts.ts';
 
-const text: Json = { type: 'string' };
 const run = parameter('run', 'path', text, 'The run’s id', true);
 const runShape = object(
   {
@@ -76,11 +76,7 @@ export const runOperations = {
         headers: { location: { description: 'Where the run is', schema: text } },
       }),
     },
-    errors: [
-      ...(['invalid_request', 'invalid_json', 'invalid_input', 'unknown_action', 'too_large'] as const),
-      ...(['unsupported_media_type', 'unsupported_encoding'] as const),
-      ...readErrors,
-    ],
+    errors: ['invalid_request', ...ofBodies, 'invalid_input', 'unknown_action', ...readErrors],
   },
   'list-runs': {
     summary: 'List the runs of an agent, newest first',

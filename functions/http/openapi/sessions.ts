@@ -10,9 +10,11 @@ import {
   listOf,
   type OperationDescription,
   object,
+  ofBodies,
   paging,
   parameter,
   stored,
+  text,
   time,
 } from './parts.ts';
 
@@ -23,7 +25,6 @@ const session = parameter(
   `The session: 1 to ${keyMaxBytes} UTF-8 bytes, as an instance’s key but without slashes`,
   true,
 );
-const text: Json = { type: 'string' };
 const anything: Json = {};
 const record: Json = { type: 'object' };
 const sessionShape = object({ id: text, meta: record, registeredAt: time, lastActiveAt: time }, [
@@ -61,12 +62,6 @@ const error = object({ id: text, where: text, msg: text, ts: time, sessionId: te
   'ts',
 ]);
 const ofSessions: readonly ErrorCode[] = ['invalid_request', 'invalid_input', 'corrupt', ...stored];
-const ofBodies: readonly ErrorCode[] = [
-  'invalid_json',
-  'too_large',
-  'unsupported_media_type',
-  'unsupported_encoding',
-];
 const ofMemory: readonly ErrorCode[] = ['session_not_found', ...ofSessions];
 const ofPages: readonly ErrorCode[] = ['invalid_cursor', 'too_large'];
 const moment = (name: string, what: string, required = false) =>
