@@ -27,6 +27,12 @@ export const compressMinBytes = 512;
 /** Up to this size a state is compressed at once, above it in another thread. */
 export const compressInlineMaxBytes = 8 * 1024;
 
+/** Levels of arrays and objects in JSON that is taken, stored or shown. Beyond it `JSON.stringify` ends with the stack. */
+export const jsonMaxDepth = 3_000;
+
+/** What a value is shown as takes at the most, in characters: more than an answer of the HTTP API can carry. */
+export const shownMaxChars = 8 * 1024 * 1024;
+
 /** Longest content type that is kept, in characters. */
 export const contentTypeMaxChars = 256;
 
