@@ -4,6 +4,7 @@ import { keyMaxBytes } from '../../lib/defaults.ts';
 import type { PersistenceConfig } from '../../lib/persistence/persistence-config.ts';
 import { InvalidKeyError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
+import { isUnsafeInPath, unreachableBy } from '../../lib/sessions/names.ts';
 import type { Services } from '../services.ts';
 import { scopeOf } from '../tenancy.ts';
 import { HttpError } from './http-error.ts';
@@ -52,8 +53,6 @@ function tenantOf({ claims }: HttpRequest, tenantClaim: string | undefined): str
   return tenant;
 }
 
-const unsafe = /[\p{Cc}%?#\\]/u;
-
 /** The instance key of a path. Refuses what an HTTP API cannot carry unambiguously, alike on every method. */
 export function instanceKey({ parameters }: HttpRequest): string {
   const key = checkedPart('a key', parameters.key);
@@ -66,16 +65,15 @@ export function instanceKey({ parameters }: HttpRequest): string {
 /** The session of a path: as a key, without `/`. */
 export function sessionId({ parameters }: HttpRequest): string {
   const id = checkedPart('a session', parameters.session);
-  if (id.includes('/') || ['', '.', '..'].includes(id)) {
-    throw new InvalidKeyError("a session in a path holds no '/', and is not '.' or '..'");
-  }
+  const problem = unreachableBy(id);
+  if (problem !== undefined) throw new InvalidKeyError(`the id of a session ${problem}`);
   return id;
 }
 
 function checkedPart(what: string, part = ''): string {
   if (Buffer.byteLength(part) > keyMaxBytes)
     throw new InvalidKeyError(`${what} is at most ${keyMaxBytes} UTF-8 bytes`);
-  if (unsafe.test(part)) {
+  if (isUnsafeInPath(part)) {
     throw new InvalidKeyError(
       `${what} in a path holds no control character, percent sign, ?, # or backslash`,
     );

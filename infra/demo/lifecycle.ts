@@ -68,12 +68,15 @@ export async function showLifecycle(client: DemoClient): Promise<void> {
 
 const topics = ['a parcel', 'an invoice', 'a broken lamp', 'a refund', 'opening hours'];
 
-/** Five conversations. Of each, messages of 40 days ago, of 10 days ago, and of now. */
+/** What is older than a month by now would be refused: these become so in a moment. */
+const almostAMonth = 30 - 1.5 / 86_400;
+
+/** Five conversations. Of each, messages of a month ago, of 10 days ago, and of now. */
 async function converse(client: DemoClient): Promise<void> {
   for (const [index, topic] of topics.entries()) {
     const session = `${agent}/sessions/chat-${index + 1}`;
     await client.send('PUT', session, { meta: { topic } });
-    const ages = [40, 40, 10, 10, 10, 0].slice(index % 2);
+    const ages = [almostAMonth, almostAMonth, 10, 10, 10, 0].slice(index % 2);
     await client.send(
       'POST',
       `${session}/messages`,
@@ -89,6 +92,10 @@ async function converse(client: DemoClient): Promise<void> {
   assert(
     items.length === topics.length,
     `${items.length} sessions are registered, and their messages remembered`,
+  );
+  await client.until<List<Message>>(
+    `${agent}/sessions/chat-${topics.length}/messages`,
+    (messages) => messages.items.length === 4,
   );
 }
 

@@ -9,6 +9,7 @@ import type { Capsule, Message } from '../memory/message.ts';
 import { unpackMessage } from '../memory/message-codec.ts';
 import { parseTimestamp, type Timestamp } from '../memory/timestamp.ts';
 import type { ChatOptions } from './chat-options.ts';
+import { isEmptySummary } from './empty-summary.ts';
 import { compactionCutoff } from './stale.ts';
 
 export interface CompactionWindow {
@@ -81,7 +82,7 @@ export async function compactMemory(
   if (messages.length === 0) return { status: 'nothing_due' };
 
   const summary = await summarize({ messages, previous: last?.capsule, signal, chat });
-  if (isEmpty(summary)) throw new EmptySummaryError();
+  if (isEmptySummary(summary)) throw new EmptySummaryError();
   // Whoever called this off has been told that it failed: nothing may change after that.
   signal?.throwIfAborted();
 
@@ -162,12 +163,4 @@ async function messagesDue(
     if (due.length >= maxMessages) break;
   }
   return due;
-}
-
-function isEmpty(summary: unknown): boolean {
-  if (typeof summary === 'string') return summary.trim() === '';
-  if (Array.isArray(summary)) return summary.length === 0;
-  if (typeof summary === 'object' && summary !== null && Object.getPrototypeOf(summary) === Object.prototype)
-    return Object.keys(summary).length === 0;
-  return summary === undefined || summary === null;
 }

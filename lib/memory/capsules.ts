@@ -3,7 +3,7 @@ import type { CapsulePage, NewCapsule, RecentQuery } from './agent-memory.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { IdConflictError, InvalidInputError } from './memory-error.ts';
 import { type Capsule, type Message, sourceIdOf } from './message.ts';
-import { isSameValue, packCapsule, unpackCapsule } from './message-codec.ts';
+import { digestOfCapsule, isSameDigest, packCapsule, unpackCapsule } from './message-codec.ts';
 import { checkPaging } from './paging.ts';
 import { secondsOf } from './retention.ts';
 
@@ -39,14 +39,14 @@ export async function storeCapsule(context: MemoryContext, given: NewCapsule): P
   const now = clock();
   const { summary, from, to, messageCount, messageIds, sourceIds, previousId, metadata = {} } = given;
   const content = { summary, from, to, messageCount, messageIds, sourceIds, previousId, metadata };
-  const dump = await packCapsule(content);
+  const { dump, digest } = packCapsule(content);
   const [appended] = await store.append(scope, 'capsule', {
-    records: [{ id, at: now.getTime(), dump }],
+    records: [{ id, at: now.getTime(), dump: await dump, digest }],
     receivedAt: now.getTime(),
     retentionSecs: secondsOf(policy.capsuleRetentionSecs),
     requestId: undefined,
   });
-  if (appended === undefined || !(await isSameValue(appended.record.dump, dump)))
+  if (appended === undefined || !isSameDigest(await digestOfCapsule(appended.record), digest))
     throw new IdConflictError([id]);
   return unpackCapsule(appended.record);
 }

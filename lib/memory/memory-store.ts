@@ -14,6 +14,8 @@ export interface NewRecord {
   /** Epoch milliseconds; without it, the time at which the request was first received. */
   readonly at: number | undefined;
   readonly dump: Dump;
+  /** Tells whether what is sent later under the id is the same. */
+  readonly digest: Uint8Array;
 }
 
 export interface AppendRequest {
@@ -31,6 +33,8 @@ export interface StoredRecord {
   readonly at: number;
   readonly expiresAt: Date | undefined;
   readonly dump: Dump;
+  /** Absent where it was stored by a release that kept none. */
+  readonly digest?: Uint8Array | undefined;
 }
 
 export interface Appended {

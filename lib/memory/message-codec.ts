@@ -1,21 +1,34 @@
-import { isDeepStrictEqual } from 'node:util';
 import { snapshotMaxBytes } from '../defaults.ts';
-import { decodeState, encodeState } from '../persistence/codec.ts';
+import { decodeState, type EncodedState, encodeState } from '../persistence/codec.ts';
 import { packState, unpackState } from '../persistence/pack.ts';
 import { CorruptError, InvalidStateError, TooLargeError } from '../persistence/persistence-error.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
 import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
+import { digestOf } from './digest.ts';
 import { InvalidInputError } from './memory-error.ts';
 import type { StoredRecord } from './memory-store.ts';
 import type { Capsule, Message, NewMessage } from './message.ts';
 
-/** Packs any value; one that cannot be stored is named by its path below `field`. */
-export async function packValue(value: unknown, field: string): Promise<Dump> {
+/**
+ * Packs any value as it is at the call: whoever changes it afterwards changes nothing of what is stored. One that cannot
+ * be stored is named by its path below `field`.
+ *
+ * @throws InvalidInputError at once, not in the promise
+ */
+export function packValue(value: unknown, field: string): Promise<Dump> {
+  return packed(encoded(value, field));
+}
+
+async function packed(state: EncodedState): Promise<Dump> {
+  const dump = await packState(state);
+  if (dump.data.length > snapshotMaxBytes) throw new TooLargeError(dump.data.length, snapshotMaxBytes);
+  return dump;
+}
+
+function encoded(value: unknown, field: string): EncodedState {
   try {
-    const dump = await packState(encodeState(value));
-    if (dump.data.length > snapshotMaxBytes) throw new TooLargeError(dump.data.length, snapshotMaxBytes);
-    return dump;
+    return encodeState(value);
   } catch (error) {
     if (!(error instanceof InvalidStateError)) throw error;
     const path = error.path?.replace(/^\$/, '') ?? '';
@@ -27,15 +40,29 @@ export async function unpackValue(dump: Dump): Promise<unknown> {
   return decodeState(dump.format, await unpackState(dump));
 }
 
-/** The stored form of a message: all of it but its id and its time, which the record has. */
-export async function packMessage(message: NewMessage, sender: Identity, field: string): Promise<Dump> {
+/** What is stored, packed, and what tells whether something that is sent later under its id is the same. */
+export interface Packed {
+  readonly dump: Promise<Dump>;
+  readonly digest: Uint8Array;
+}
+
+/**
+ * The stored form of a message as it is at the call: all of it but its id and its time, which the record has.
+ *
+ * @throws InvalidInputError at once, not in the promise
+ */
+export function packMessage(message: NewMessage, sender: Identity, field: string): Packed {
   const { content, source = null, metadata = {} } = message;
   if (content === undefined) throw new InvalidInputError(`${field}.content`, 'is missing');
   if (!isRecord(metadata)) throw new InvalidInputError(`${field}.metadata`, 'must be an object');
-  return packValue(
-    { v: 1, content, sender: checkIdentity(sender, `${field}.sender`), source, metadata },
-    field,
-  );
+  const stored = { v: 1, content, sender: checkIdentity(sender, `${field}.sender`), source, metadata };
+  return { dump: settledLater(packValue(stored, field)), digest: messageDigest(stored) };
+}
+
+/** Of several that are packed at once, one that is too large must not end the process before it is awaited. */
+function settledLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
 export async function unpackMessage({ id, at, dump }: StoredRecord): Promise<Message> {
@@ -43,8 +70,10 @@ export async function unpackMessage({ id, at, dump }: StoredRecord): Promise<Mes
   return { id, content, sender, timestamp: new Date(at).toISOString(), source, metadata } as Message;
 }
 
-export async function packCapsule(capsule: Omit<Capsule, 'id' | 'createdAt'>): Promise<Dump> {
-  return packValue({ v: 1, ...capsule }, 'capsule');
+/** @throws InvalidInputError at once, not in the promise */
+export function packCapsule(capsule: Omit<Capsule, 'id' | 'createdAt'>): Packed {
+  const stored = { v: 1, ...capsule };
+  return { dump: settledLater(packValue(stored, 'capsule')), digest: digestOf(stored) };
 }
 
 export async function unpackCapsule({ id, at, dump }: StoredRecord): Promise<Capsule> {
@@ -59,22 +88,21 @@ async function unpackVersion1(dump: Dump): Promise<Record<string, unknown>> {
 }
 
 /** The same message sent again: its content and its sender are the same. Its time, source and metadata stay the first. */
-export async function isSameMessage(known: Dump, sent: Dump): Promise<boolean> {
-  if (isSameDump(known, sent)) return true;
-  const [first, second] = await Promise.all([unpackValue(known), unpackValue(sent)]);
-  const of = (value: unknown) =>
-    isRecord(value) && { content: value.content, sender: (value.sender as Identity).id };
-  return isDeepStrictEqual(of(first), of(second));
+function messageDigest({ content, sender }: Record<string, unknown>): Uint8Array {
+  return digestOf({ content, sender: isRecord(sender) ? sender.id : undefined });
 }
 
-/** Two values that are equal, whatever order their properties were in. */
-export async function isSameValue(first: Dump, second: Dump): Promise<boolean> {
-  if (isSameDump(first, second)) return true;
-  return isDeepStrictEqual(await unpackValue(first), await unpackValue(second));
+/** Records that were stored before they had a digest have it in their data. */
+export async function digestOfMessage(record: StoredRecord): Promise<Uint8Array> {
+  return record.digest ?? messageDigest(await unpackVersion1(record.dump));
 }
 
-function isSameDump(first: Dump, second: Dump): boolean {
-  return Buffer.from(first.checksum).equals(second.checksum);
+export async function digestOfCapsule(record: StoredRecord): Promise<Uint8Array> {
+  return record.digest ?? digestOf(await unpackVersion1(record.dump));
+}
+
+export function isSameDigest(first: Uint8Array, second: Uint8Array): boolean {
+  return Buffer.from(first).equals(second);
 }
 
 export function checkIdentity(identity: unknown, field: string): Identity {

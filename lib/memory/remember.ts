@@ -1,26 +1,31 @@
 import { hash } from 'node:crypto';
-import pMap from 'p-map';
-import { chunkConcurrency, rememberMaxMessages } from '../defaults.ts';
-import type { Dump } from '../persistence/snapshot-store.ts';
+import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import { rememberMaxMessages } from '../defaults.ts';
 import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { IdConflictError, InvalidInputError } from './memory-error.ts';
-import type { NewRecord } from './memory-store.ts';
 import type { Message, NewMessage } from './message.ts';
-import { isRecord, isSameMessage, packMessage, unpackMessage } from './message-codec.ts';
+import {
+  digestOfMessage,
+  isRecord,
+  isSameDigest,
+  type Packed,
+  packMessage,
+  unpackMessage,
+} from './message-codec.ts';
 import { secondsOf } from './retention.ts';
 import { parseTimestamp } from './timestamp.ts';
 
-interface SentMessage {
+interface SentMessage extends Packed {
   readonly id: string;
-  readonly record: NewRecord & { readonly dump: Dump };
+  readonly at: number | undefined;
 }
 
 /**
- * Stores messages in the order given. Everything is checked before anything is stored.
- * 1. check and pack all, 2. fold those of one id into one, 3. find the session registered, 4. store, 5. compare with
- * what was stored before under an id.
+ * Stores messages in the order given, as they are at the call. Everything is checked before anything is stored.
+ * 1. check and encode all, before anything is waited for, 2. fold those of one id into one, 3. find the session
+ * registered, 4. store, 5. compare with what was stored before under an id.
  */
 export async function rememberMessages(
   context: MemoryContext,
@@ -29,35 +34,57 @@ export async function rememberMessages(
 ): Promise<Message[]> {
   if (messages.length > rememberMaxMessages)
     throw new InvalidInputError('messages', `are ${messages.length}, the limit is ${rememberMaxMessages}`);
-  const sent = await pMap(messages, (message, index) => checked(context, message, `messages[${index}]`), {
-    concurrency: chunkConcurrency,
-  });
-  const first = await firstOfEachId(sent);
+  const receivedAt = context.clock();
+  const sent = messages.map((message, index) => checked(context, message, `messages[${index}]`, receivedAt));
+  const first = firstOfEachId(sent);
+  const requestId = requestIdOf(messages);
+  const records = await Promise.all(
+    [...first.values()].map(async ({ id, at, digest, dump }) => ({ id, at, digest, dump: await dump })),
+  );
   await mustBeRegistered();
   const appended = await context.store.append(context.scope, 'message', {
-    records: [...first.values()].map(({ record }) => record),
-    receivedAt: context.clock().getTime(),
+    records,
+    receivedAt: receivedAt.getTime(),
     retentionSecs: secondsOf(context.policy.rawRetentionSecs),
-    requestId: requestIdOf(messages),
+    requestId,
   });
   const conflicts: string[] = [];
   const stored = new Map<string, Message>();
   for (const { record, created } of appended) {
-    const own = first.get(record.id)?.record.dump;
-    if (!created && own !== undefined && !(await isSameMessage(record.dump, own))) conflicts.push(record.id);
+    const own = first.get(record.id)?.digest;
+    if (!created && own !== undefined && !isSameDigest(await digestOfMessage(record), own))
+      conflicts.push(record.id);
     stored.set(record.id, await unpackMessage(record));
   }
   if (conflicts.length > 0) throw new IdConflictError(conflicts);
   return sent.map(({ id }) => stored.get(id)).filter((message) => message !== undefined);
 }
 
-async function checked(context: MemoryContext, message: NewMessage, field: string): Promise<SentMessage> {
+function checked(context: MemoryContext, message: NewMessage, field: string, now: Date): SentMessage {
   if (!isRecord(message)) throw new InvalidInputError(field, 'must be an object');
   const { timestamp } = message;
   const id = message.id === undefined ? context.newId() : checkName(`${field}.id`, message.id);
   const at = timestamp === undefined ? undefined : parseTimestamp(timestamp, `${field}.timestamp`);
-  const dump = await packMessage(message, senderOf(context, message, field), field);
-  return { id, record: { id, at, dump } };
+  if (at !== undefined) assertKept(context.policy, at, `${field}.timestamp`, now);
+  return { id, at, ...packMessage(message, senderOf(context, message, field), field) };
+}
+
+/** What the policy has removed by now would be stored, acknowledged and never shown. */
+function assertKept(policy: RetentionPolicy, at: number, field: string, now: Date): void {
+  const seconds = secondsOf(policy.rawRetentionSecs);
+  if (seconds === undefined) return;
+  const removed = now.getTime() - seconds * 1000;
+  if (at > removed) return;
+  const [sent, limit] = [at, removed].map(isoOf);
+  throw new InvalidInputError(
+    field,
+    `is ${sent}, but the retention policy '${policy.name}' removes messages up to ${limit}`,
+  );
+}
+
+function isoOf(time: number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();
 }
 
 function senderOf({ identity }: MemoryContext, message: NewMessage, field: string): Identity {
@@ -68,12 +95,12 @@ function senderOf({ identity }: MemoryContext, message: NewMessage, field: strin
 }
 
 /** A message that is in the request twice is one. Two contents under one id contradict each other: nothing is stored. */
-async function firstOfEachId(sent: readonly SentMessage[]): Promise<Map<string, SentMessage>> {
+function firstOfEachId(sent: readonly SentMessage[]): Map<string, SentMessage> {
   const first = new Map<string, SentMessage>();
   for (const [index, message] of sent.entries()) {
     const known = first.get(message.id);
     if (known === undefined) first.set(message.id, message);
-    else if (!(await isSameMessage(known.record.dump, message.record.dump)))
+    else if (!isSameDigest(known.digest, message.digest))
       throw new InvalidInputError(`messages[${index}].id`, 'stands for another message of the same request');
   }
   return first;

@@ -7,12 +7,18 @@ const iso = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(:\d{2}(\.\d{1,9})?)?(Z|[+-
 const earliest = Date.parse('0001-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** Milliseconds of 1970 to 1973, and seconds of 1973 to 5138: the former nobody sends, the latter many do. */
+const looksLikeSeconds = { from: 1e8, to: 1e11 };
+
 /**
  * Epoch milliseconds. Digits after the third one of a second are dropped.
  *
- * @throws InvalidInputError naming the field: a time without an offset, a day that does not exist, other text, NaN
+ * @throws InvalidInputError naming the field: a time without an offset, a day that does not exist, other text, NaN, a
+ * number that looks like epoch seconds
  */
 export function parseTimestamp(value: unknown, field: string): number {
+  if (typeof value === 'number' && value >= looksLikeSeconds.from && value < looksLikeSeconds.to)
+    throw new InvalidInputError(field, `${value} looks like epoch seconds; it must be epoch milliseconds`);
   const time = timeOf(value);
   if (time === undefined || !Number.isSafeInteger(time) || time < earliest || time > latest) {
     const problem =

@@ -12,7 +12,7 @@ import type { AgentRuntime } from './agent-runtime.ts';
 import type { Counters } from './counters.ts';
 import type { ErrorLog } from './error-log.ts';
 import { eachSession, listSessions } from './list-sessions.ts';
-import { checkName } from './names.ts';
+import { checkName, checkSessionId } from './names.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** Where everything goes that an agent has besides its snapshots. */
@@ -56,7 +56,7 @@ export function createRuntime(agentName: string, options: RuntimeOptions): Agent
   return {
     ...{ agent, policy, newId },
     registerSession: async (id, meta = {}) =>
-      stores.sessions.register(agent, { id: checkName('id', id), meta: checkMeta(meta), at: clock() }),
+      stores.sessions.register(agent, { id: checkSessionId('id', id), meta: checkMeta(meta), at: clock() }),
     getSession: async (id) => stores.sessions.get(agent, checkName('id', id)),
     deregisterSession: async (id) => stores.sessions.deregister(agent, checkName('id', id)),
     listRegisteredSessions: () => eachSession(stores.sessions, agent, sessionPageSize),

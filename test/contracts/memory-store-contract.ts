@@ -3,7 +3,7 @@ import { pruneCapsules, pruneRawMemory } from '../../lib/lifecycle/prune.ts';
 import type { AgentMemory, RecentQuery } from '../../lib/memory/agent-memory.ts';
 import { createMemory, type MemoryOptions } from '../../lib/memory/create-memory.ts';
 import type { MemoryStore } from '../../lib/memory/memory-store.ts';
-import type { NewMessage } from '../../lib/memory/message.ts';
+import type { Message, NewMessage } from '../../lib/memory/message.ts';
 import { DEFAULT_RETENTION } from '../../lib/memory/retention.ts';
 import { mixedUpPairs } from '../support/mixed-up-pairs.ts';
 import { randomBytesOf } from '../support/random-bytes.ts';
@@ -13,6 +13,12 @@ export interface MemoryStoreUnderTest {
   open(options: { clock: () => Date }): MemoryStore;
   close?(): Promise<void>;
 }
+
+const byTurn = (a: unknown, b: unknown) => (a as { turn: number }).turn - (b as { turn: number }).turn;
+const storedMessage: Message = {
+  ...{ id: 'm', content: 'm', sender: { id: 'ann' }, timestamp: '2027-01-01T00:00:00.250Z' },
+  ...{ source: null, metadata: {} },
+};
 
 const keepForEver = { ...DEFAULT_RETENTION, rawRetentionSecs: null };
 
@@ -148,6 +154,22 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         ]);
       });
 
+      test('is the same at any depth, and another one is refused', async () => {
+        const nested = (inmost: unknown, depth = 2_000) => {
+          let value = inmost;
+          for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { value };
+          return value;
+        };
+        await memory.remember({ id: 'm1', content: nested('a') });
+
+        expect(
+          await memory.remember({ id: 'm1', content: nested('a'), metadata: { attempt: 2 } }),
+        ).toMatchObject([{ id: 'm1', metadata: {} }]);
+        await expect(memory.remember({ id: 'm1', content: nested('b') })).rejects.toMatchObject({
+          code: 'id_conflict',
+        });
+      });
+
       test('with its properties in another order, or other metadata, is the same', async () => {
         await memory.remember({ id: 'm1', content: { a: 1, b: [2] }, metadata: { attempt: 1 } });
         const again = await memory.remember({
@@ -257,6 +279,64 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
       });
     });
 
+    describe('a message that the policy has removed by now', () => {
+      const policy = { ...DEFAULT_RETENTION, name: 'month', rawRetentionSecs: 30 * 86_400 };
+      const removed = () => clock.now().getTime() - 30 * 86_400_000;
+
+      test('is refused with its field and the time of the policy, and nothing of its call is stored', async () => {
+        const month = memoryOf('s1', { policy });
+
+        const refused = month.remember([say('a'), say('b', removed())]);
+
+        await expect(refused).rejects.toMatchObject({
+          ...{ code: 'invalid_input', field: 'messages[1].timestamp' },
+          message: expect.stringContaining("'month' removes messages up to 2026-12-02T00:00:00.250Z"),
+        });
+        expect(await idsOf()).toEqual([]);
+        expect(await month.remember(say('c', removed() + 1))).toMatchObject([{ id: 'c' }]);
+      });
+
+      test('is refused when it is sent again after its time', async () => {
+        const month = memoryOf('s1', { policy });
+        const message = say('a', removed() + 1);
+        await month.remember(message);
+        clock.advanceSecs(1);
+
+        await expect(month.remember(message)).rejects.toMatchObject({ code: 'invalid_input' });
+      });
+    });
+
+    test('what is changed after the call is stored as it was at the call', async () => {
+      const message = { content: { turn: 1, list: [1] } };
+      const value = { turn: 1 };
+
+      const calls = [1, 2, 3].map((turn) => {
+        message.content.turn = turn;
+        message.content.list.push(turn);
+        value.turn = turn;
+        return [memory.remember(message), memory.setUserData(`turn ${turn}`, value)];
+      });
+      const capsule = { ...memory.capsuleFromWindow([storedMessage], value), id: 'k' };
+      calls.push([memory.remember([message]), memory.storeCapsule(capsule)] as never);
+      message.content.turn = 9;
+      value.turn = 9;
+      await Promise.all(calls.flat());
+
+      const { items } = await memory.recent();
+      expect(items.map(({ content }) => content).sort(byTurn)).toEqual([
+        { turn: 1, list: [1, 1] },
+        { turn: 2, list: [1, 1, 2] },
+        { turn: 3, list: [1, 1, 2, 3] },
+        { turn: 3, list: [1, 1, 2, 3] },
+      ]);
+      expect(await memory.getUserData()).toEqual({
+        'turn 1': { turn: 1 },
+        'turn 2': { turn: 2 },
+        'turn 3': { turn: 3 },
+      });
+      expect((await memory.getCapsule('k'))?.summary).toEqual({ turn: 3 });
+    });
+
     describe('recent', () => {
       beforeEach(async () => {
         await memory.remember(Array.from({ length: 10 }, (_, hour) => say(`h${hour}`, hour * 3_600_000)));
@@ -296,6 +376,8 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
     test.each([
       ['messages[1].timestamp', { content: 'x', timestamp: 'soon' }],
       ['messages[1].timestamp', { content: 'x', timestamp: Number.NaN }],
+      ['messages[1].timestamp', { content: 'x', timestamp: 1_798_761_600 }],
+      ['messages[1].timestamp', { content: 'x', timestamp: 1e8 }],
       ['messages[1].content', {}],
       ['messages[1].content.run', { content: { run: () => 1 } }],
       ['messages[1].id', { id: '', content: 'x' }],
@@ -429,7 +511,7 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         const short = memoryOf('s1', { policy });
         const start = clock.now().getTime();
         await short.remember([say('a'), say('b'), { ...say('later'), timestamp: start + 1 }]);
-        await short.remember({ ...say('imported'), timestamp: start - 40 * 86_400_000 });
+        await memory.remember({ ...say('imported'), timestamp: start - 40 * 86_400_000 });
         const window = await short.remember(say('c'));
         await short.storeCapsule({ ...short.capsuleFromWindow(window, 'sum'), id: 'k' });
         await memoryOf('s2', { policy }).remember(say('other'));

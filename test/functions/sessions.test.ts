@@ -82,13 +82,13 @@ describe('the handlers of sessions and memory', () => {
     expect((await ask(recent, 'GET', 'closed')).body.items).toHaveLength(1);
   });
 
-  test('an agent that nobody has defined loses nothing by age; a policy hides what it lets go', async () => {
-    for (const [agent, kept] of [
-      ['anybody', 1],
-      ['short', 0],
+  test('an agent that nobody has defined loses nothing by age; what a policy has removed by now is refused', async () => {
+    for (const [agent, status, kept] of [
+      ['anybody', 201, 1],
+      ['short', 400, 0],
     ] as const) {
       await ask(registerSession, 'PUT', agent);
-      expect((await ask(remember, 'POST', agent, { body: message })).statusCode).toBe(201);
+      expect((await ask(remember, 'POST', agent, { body: message })).statusCode).toBe(status);
       expect((await ask(recent, 'GET', agent)).body.items).toHaveLength(kept);
     }
   });

@@ -13,6 +13,7 @@ import { dynamoDbErrorLog } from '../../../lib/dynamodb/error-log.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
 import { dynamoDbSessionStore } from '../../../lib/dynamodb/session-store.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
+import { digestOf } from '../../../lib/memory/digest.ts';
 import { packValue } from '../../../lib/memory/message-codec.ts';
 import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import { sdkError } from '../../support/failing-client.ts';
@@ -59,7 +60,7 @@ function readable(input: Record<string, unknown>): Record<string, string> {
 
 const request = async (ids: string[], text: string, requestId?: string) => {
   const dump = await packValue(text, 'x');
-  const records = ids.map((id) => ({ id, at: undefined, dump }));
+  const records = ids.map((id) => ({ id, at: undefined, dump, digest: digestOf(text) }));
   return { records, receivedAt: now.getTime(), retentionSecs: 60, requestId };
 };
 const atPlace = 'message/101798761600250.000000000000007';

@@ -84,6 +84,17 @@ test('a later capsule builds on the earlier one, and covers both windows', async
   });
 });
 
+const answer = (content: unknown) => ({
+  role: 'assistant',
+  id: 'msg_1',
+  model: 'm',
+  usage: { in: 5 },
+  content,
+});
+const thought = { type: 'thinking', thinking: 'They said three things.', signature: 'c2ln' };
+const cycle: unknown[] = [''];
+cycle.push(cycle);
+
 test.each([
   ['', ''],
   ['blanks', ' \n'],
@@ -91,6 +102,28 @@ test.each([
   ['null', null],
   ['an empty list', []],
   ['an empty object', {}],
+  ['false', false],
+  ['NaN', Number.NaN],
+  ['an empty map', new Map()],
+  ['a map to nothing', new Map([['summary', '']])],
+  ['an empty set', new Set()],
+  ['no bytes', new Uint8Array()],
+  ['a list of nothing', ['', [null, [{ text: ' ' }]]]],
+  ['a cycle', cycle],
+  ['zero-width characters', '\u200b\u200d\ufeff\u2060'],
+  ['what is drawn as nothing', '\u3164\u2800\u00ad\u115f\ufe0f\u00a0'],
+  ["a model's message without text", answer('')],
+  ["a model's message without content", answer(null)],
+  ["a model's message of no parts", answer([])],
+  ["a model's message of empty parts", answer([{ type: 'text', text: '\u200b' }])],
+  ['thoughts only', answer([thought])],
+  ['thoughts in the text', '<think>They said three things.</think>\n'],
+  ['thoughts that do not end', answer('<think>They said')],
+  ['thoughts beside no content', { ...answer(''), reasoning_content: 'They said three things.' }],
+  ['a part that is a thought', { role: 'model', parts: [{ text: 'Three things.', thought: true }] }],
+  ['a reasoning item', [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Three' }] }]],
+  ['a call of a tool', answer([{ type: 'tool_use', id: 't', name: 'search', input: { q: 'things' } }])],
+  ['choices without content', { object: 'chat.completion', choices: [{ index: 0, message: answer(null) }] }],
 ])('a summary of %s removes nothing', async (_, summary) => {
   await say(1, 3);
   clock.advanceSecs(7 * daySecs);
@@ -99,6 +132,24 @@ test.each([
 
   expect(await raw()).toEqual(ids(1, 3));
   expect((await memory.listCapsules()).items).toEqual([]);
+});
+
+test.each([
+  ['text', 'three'],
+  ['any script', '三'],
+  ['an emoji', '👍'],
+  ['a number', { facts: { count: 3 } }],
+  ['true', { subscribed: true }],
+  ['a date', [new Date(0)]],
+  ['bytes', Uint8Array.of(0)],
+  ['text after thoughts', answer('<think>hm</think>three')],
+  ['text beside thoughts', answer([thought, { type: 'text', text: 'three' }])],
+  ['a fact by name', { name: 'Ann' }],
+])('a summary of %s is one', async (_, summary) => {
+  await say(1, 3);
+  clock.advanceSecs(7 * daySecs);
+
+  expect(await compactMemory(memory, () => summary)).toMatchObject({ status: 'compacted', removed: 3 });
 });
 
 test('a summary that fails, or comes after its time, removes nothing, and is in the error log', async () => {

@@ -50,6 +50,22 @@ test('remembering marks the session as active, and does not bring back one that 
   expect((await memory.recent()).items).toHaveLength(1);
 });
 
+test.each(['a/b', '/', 'p%q', 'a?', 'a#', 'a\\b', '.', '..', 'a\nb', 'a\u007f'])(
+  'the session %o, which no path could reach, is not registered; one that is there already is read and visited',
+  async (id) => {
+    await expect(runtime.registerSession(id)).rejects.toMatchObject({ code: 'invalid_input', field: 'id' });
+    expect(await runtime.getSession(id)).toBeUndefined();
+    await stores.sessions.register('support', { id, meta: {}, at: clock.now() });
+
+    const visited: string[] = [];
+    for await (const session of runtime.listRegisteredSessions()) visited.push(session.id);
+    expect(visited).toContain(id);
+    await runtime.memory(id, { id: 'ann' }).remember({ content: 'still read' });
+    expect((await runtime.memory(id).recent()).items).toHaveLength(1);
+    expect(await runtime.deregisterSession(id)).toBe(true);
+  },
+);
+
 test('lists sessions in pages and errors newest first, rolling', async () => {
   for (const id of ['a', 'b', 'c']) {
     await runtime.registerSession(id);

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { digestOf } from '../../../lib/memory/digest.ts';
+import { decodeState, encodeState } from '../../../lib/persistence/codec.ts';
+
+const digest = (value: unknown) => Buffer.from(digestOf(value)).toString('hex');
+const anything = fc.anything({
+  ...{ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true },
+  ...{ withSparseArray: false, maxDepth: 4, values: [fc.string(), fc.double(), fc.constantFrom(0, -0, 1)] },
+});
+
+test('two values have one digest exactly when they are equal', () => {
+  const related = anything.chain((value) =>
+    fc.tuple(fc.constant(value), fc.oneof(anything, fc.constant(structuredClone(value)))),
+  );
+  const property = fc.property(related, ([first, second]) => {
+    // What is undefined is like what is not there, which deep equality tells apart.
+    fc.pre(
+      !JSON.stringify([first, second], (_, x) =>
+        x === undefined ? 'undefined!' : typeof x === 'bigint' ? 0 : x,
+      ).includes('undefined!'),
+    );
+    expect(digest(first) === digest(second)).toBe(isDeepStrictEqual(first, second));
+  });
+
+  fc.assert(property, { numRuns: 300 });
+});
+
+test('a value that was stored and read has the digest that it had', () => {
+  const property = fc.property(anything, (value) => {
+    const { format, data } = encodeState([value]);
+    expect(digest(decodeState(format, data))).toBe(digest([value]));
+  });
+
+  fc.assert(property, { numRuns: 300 });
+});
+
+test('neither the order of properties, of entries and members, nor sharing makes a difference', () => {
+  const shared = { x: [1] };
+  const long = 'long '.repeat(50);
+
+  expect(digest({ a: 1, b: { c: long, d: 3 } })).toBe(digest({ b: { d: 3, c: long }, a: 1 }));
+  expect(
+    digest(
+      new Map([
+        [1, long],
+        [2, 'b'],
+      ] as const),
+    ),
+  ).toBe(
+    digest(
+      new Map([
+        [2, 'b'],
+        [1, long],
+      ] as const),
+    ),
+  );
+  expect(digest(new Set([1, shared]))).toBe(digest(new Set([{ x: [1] }, 1])));
+  expect(digest([shared, shared])).toBe(digest([{ x: [1] }, { x: [1] }]));
+  expect(digest({ a: 1, b: undefined })).toBe(digest({ a: 1 }));
+  expect(digest(Buffer.from('ab'))).toBe(digest(Uint8Array.of(97, 98)));
+});
+
+test('what is told apart: types, holes, the ends of strings and lists, and where a cycle leads', () => {
+  const hole = [1, 2, 3];
+  delete hole[1];
+  const toItself: unknown[] = [];
+  toItself.push(toItself);
+  const toTheTop: unknown[] = [[]];
+  (toTheTop[0] as unknown[]).push(toTheTop);
+  const values = [
+    ...[null, undefined, 0, -0, '0', 'n0', Number.NaN, 0n, false, new Number(0), [], {}, '', '[]', '{}'],
+    ...[new Map(), new Set(), new Date(0), new Date(Number.NaN), /a/g, /a/i, new URL('http://a/')],
+    ...[hole, [1, undefined, 3], [1, null, 3], ['a', 'b'], ['a,b'], ['a","b'], [['a'], 'b'], [['a', 'b']]],
+    ...[Uint8Array.of(1), Int8Array.of(1), new Uint16Array([1]), Uint8Array.of(1).buffer, toItself, toTheTop],
+    ...[{ a: { b: 1 } }, { a: 1, b: 1 }, { 'a":1,"b': 1 }, '#', `#${'x'.repeat(43)}`, 'x'.repeat(100)],
+  ];
+
+  expect(new Set(values.map(digest)).size).toBe(values.length);
+});
+
+test('no depth ends it, and what is shared a thousand times over costs nothing', () => {
+  const nested = (inmost: unknown) => {
+    let value = inmost;
+    for (let level = 0; level < 100_000; level++) value = level % 2 === 0 ? [value] : { value };
+    return value;
+  };
+  let doubled: unknown = 'x';
+  for (let level = 0; level < 1_000; level++) doubled = [doubled, doubled];
+
+  expect(digest(nested('a'))).toBe(digest(nested('a')));
+  expect(digest(nested('a'))).not.toBe(digest(nested('b')));
+  expect(digest(doubled)).toHaveLength(64);
+  const sparse: unknown[] = [];
+  sparse[2 ** 32 - 2] = 1;
+  expect(digest(sparse)).toHaveLength(64);
+});
