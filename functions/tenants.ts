@@ -13,7 +13,11 @@ export async function* scopesOf(agent: string, services: Services): AsyncGenerat
   for await (const { id } of tenants.listRegisteredSessions()) yield scopeOf(id, agent);
 }
 
-/** Before a tenant's first session of an agent is registered: jobs must find it. */
+/**
+ * Before a tenant's first session of an agent is registered: jobs must find it. Past the runtime, which takes only ids
+ * that a path can carry: a tenant is whatever its claim says.
+ */
 export async function rememberTenant(agent: string, tenant: string, services: Services): Promise<void> {
-  await createRuntime(tenantsOf(agent), { stores: runtimeStores(services) }).registerSession(tenant);
+  const { sessions } = runtimeStores(services);
+  await sessions.register(tenantsOf(agent), { id: tenant, meta: {}, at: new Date() });
 }

@@ -235,7 +235,7 @@ describe('a tick with tenants', () => {
       found.push(scope);
     return found.sort();
   };
-  const orgs = ['ann@example.com', 'b/c', 'org~support', 'tenants'];
+  const orgs = ['ann@example.com', 'b/c|1%?', 'org~support', 'tenants'];
 
   test('starts a run for each that has registered a session', async () => {
     for (const org of orgs) expect(await register(org)).toBe(201);
