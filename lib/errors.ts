@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /**
  * The base of every error that Dormouse makes itself. `code` is stable and meant to be branched on;
  * `retryable` says whether the same call may succeed later without being changed.
@@ -12,8 +14,113 @@ export abstract class DormouseError extends Error {
   }
 }
 
-/** What a caught value says, whatever was thrown: an `Error`, a string, `undefined`. */
+/** Whether it is an error, also one of another realm (a `vm` context, a test runner). */
+export function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error || types.isNativeError(value);
+  } catch {
+    // A revoked proxy has no prototype to look at.
+    return false;
+  }
+}
+
+/**
+ * What a caught value says, whatever was thrown: an `Error` with its cause and the parts of an `AggregateError`, an
+ * object with a message as clients of databases throw it, a string, `undefined`. Never throws, and is never long.
+ */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return typeof thrown === 'string' ? thrown : `a thrown ${thrown === null ? 'null' : typeof thrown}`;
+  const text = said(thrown, 0) ?? nameless(thrown);
+  return text.length <= messageMaxChars ? text : `${text.slice(0, messageMaxChars - 1).toWellFormed()}…`;
+}
+
+const messageMaxChars = 10_000;
+/** How far into causes and parts a message looks, and at how many parts. */
+const maxDepth = 3;
+const maxParts = 3;
+
+/** Where values that are no errors have their message, the likeliest first. */
+const messageFields = ['message', 'reason', 'error', 'detail', 'description', 'msg', 'title'];
+
+function said(thrown: unknown, depth: number): string | undefined {
+  if (typeof thrown === 'string') return isBlank(thrown) ? undefined : thrown.slice(0, messageMaxChars);
+  // As what was thrown they say nothing; in the place of a message they are one.
+  if (depth > 0 && (typeof thrown === 'number' || typeof thrown === 'symbol'))
+    return String(thrown).slice(0, messageMaxChars);
+  if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null || depth > maxDepth)
+    return undefined;
+  const error = isError(thrown);
+  const message = firstSaid(thrown, error ? ['message'] : messageFields, depth) ?? partsOf(thrown, depth);
+  // The messages of our own errors are whole: they say of their causes what may be said.
+  if (error && isOurs(thrown)) return message;
+
+  const code = error ? undefined : shortText(read(thrown, 'code'));
+  const named = message ?? code ?? shortText(read(thrown, error ? 'code' : 'name')) ?? nameOf(thrown, error);
+  if (named === undefined) return undefined;
+  const withCode = code === undefined || named.includes(code) ? named : `${named} (${code})`;
+  const more = [
+    ['', message === undefined ? undefined : partsOf(thrown, depth)],
+    ['caused by: ', error ? said(read(thrown, 'cause'), depth + 1) : undefined],
+  ].flatMap(([what, text]) => (text === undefined || withCode.includes(text) ? [] : [`${what}${text}`]));
+  return [withCode, ...more].join('; ');
+}
+
+function firstSaid(thrown: object, fields: readonly string[], depth: number): string | undefined {
+  for (const field of fields) {
+    const text = said(read(thrown, field), depth + 1);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Of an `AggregateError`, or of an answer with a list of `errors`. */
+function partsOf(thrown: object, depth: number): string | undefined {
+  const parts = read(thrown, 'errors');
+  try {
+    if (!Array.isArray(parts) || parts.length === 0) return undefined;
+    const first = Array.from({ length: Math.min(parts.length, maxParts) }, (_, index) =>
+      said(read(parts, String(index)), depth + 1),
+    );
+    const texts = [...new Set(first.filter((text) => text !== undefined))];
+    if (texts.length === 0) return undefined;
+    const left = parts.length - first.length;
+    return `${texts.join('; ')}${left > 0 ? `; and ${left} more` : ''}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function isOurs(error: object): boolean {
+  try {
+    return error instanceof DormouseError;
+  } catch {
+    return false;
+  }
+}
+
+function nameOf(thrown: object, error: boolean): string | undefined {
+  return error ? shortText(read(thrown, 'name')) : undefined;
+}
+
+/** A getter may throw, a proxy may be revoked. */
+function read(from: object, field: string): unknown {
+  try {
+    return (from as Record<string, unknown>)[field];
+  } catch {
+    return undefined;
+  }
+}
+
+function shortText(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && !isBlank(value) && value.length <= 100 ? value : undefined;
+}
+
+function isBlank(text: string): boolean {
+  return text.length < 1000 && text.trim() === '';
+}
+
+function nameless(thrown: unknown): string {
+  if (thrown === null) return 'a thrown null';
+  const isPlain = typeof thrown === 'number' || typeof thrown === 'boolean';
+  return `a thrown ${typeof thrown}${isPlain ? `: ${thrown}` : ''}`;
 }

@@ -1,3 +1,4 @@
+import { actionNames } from '../../lib/runs/action-handler.ts';
 import { UnknownActionError } from '../../lib/runs/run-error.ts';
 import { type RunRequest, startRun } from '../../lib/runs/start-run.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
@@ -22,7 +23,8 @@ const postRun: Handle = async (request, services) => {
     return json(202, { runId: run.runId }, { location: `/v1/agents/${name}/runs/${run.runId}` });
   } catch (error) {
     // The library knows the agent by its scope, which a caller does not.
-    if (error instanceof UnknownActionError) throw new UnknownActionError(name, action);
+    if (error instanceof UnknownActionError)
+      throw new UnknownActionError(name, action, actionNames(services.agents.get(name)));
     throw error;
   } finally {
     publishMetrics();

@@ -3,7 +3,8 @@ import { DormouseError } from '../errors.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
 import type { AgentDefinition, AgentLimits } from './agent-definition.ts';
-import type { RetentionPolicy } from './retention-policy.ts';
+import { callbackProblem } from './callback-problem.ts';
+import { retentionProblem } from './retention-policy.ts';
 
 /** Names that fit into a URL path and an IAM resource as they are. */
 export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -43,15 +44,18 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
     refuse('schedules must be an array');
   for (const callback of ['dump', 'load'] as const) {
     const given = definition[callback];
-    if (given !== undefined && typeof given !== 'function') refuse(`${callback} must be a function`);
+    const problem = given === undefined ? undefined : callbackProblem(given);
+    if (problem !== undefined) refuse(`${callback} ${problem}`);
   }
   if (definition.state !== undefined && typeof definition.state['~standard']?.validate !== 'function') {
     refuse('state must be a Standard Schema');
   }
   for (const [action, handler] of Object.entries(definition.actions ?? {})) {
-    if (typeof handler !== 'function') refuse(`action '${action}' must be a function`);
+    const problem = callbackProblem(handler);
+    if (problem !== undefined) refuse(`action '${action}' ${problem}`);
   }
-  if (definition.retention !== undefined) checkRetention(definition.retention, refuse);
+  const problem = definition.retention && retentionProblem(definition.retention);
+  if (problem !== undefined) refuse(`retention.${problem}`);
   checkLimits(definition.limits, refuse);
   checkSchedules(definition, refuse);
   return definition;
@@ -59,28 +63,6 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function checkRetention(policy: RetentionPolicy, refuse: (problem: string) => never): void {
-  const { rawRetentionSecs, capsuleRetentionSecs, compactAfterSecs } = policy;
-  for (const [field, seconds] of Object.entries({
-    rawRetentionSecs,
-    capsuleRetentionSecs,
-    compactAfterSecs,
-  })) {
-    if (seconds !== null && !Number.isSafeInteger(seconds))
-      refuse(`retention.${field} must be whole seconds or null`);
-  }
-  for (const field of ['exportAllowed', 'forgetAllowed'] as const) {
-    // Of a text such as 'no' every check would make a yes.
-    if (typeof policy[field] !== 'boolean') refuse(`retention.${field} must be true or false`);
-  }
-  const keepsRaw = rawRetentionSecs !== null && rawRetentionSecs > 0;
-  if (keepsRaw && compactAfterSecs !== null && compactAfterSecs > rawRetentionSecs) {
-    refuse(
-      'retention.compactAfterSecs is longer than rawRetentionSecs: messages would go before they are compacted',
-    );
-  }
 }
 
 /** What a run would refuse of every session is refused here. */

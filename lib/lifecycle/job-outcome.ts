@@ -1,4 +1,4 @@
-import { DormouseError, messageOf } from '../errors.ts';
+import { DormouseError, isError, messageOf } from '../errors.ts';
 import type { JobError } from './lifecycle-job.ts';
 
 /** What a handler returns or throws to say that its session's job did not succeed. Made by `failed` and `cancelled`. */
@@ -40,34 +40,51 @@ export function cancelled(reason: string): JobOutcomeError {
   return new JobOutcomeError('cancelled', reason);
 }
 
-/** The error in what a handler returned: an `Error`, or a result such as `hibernate` gives. Undefined for any other value. */
+/**
+ * What is wrong with what a handler returned: an `Error`, a result such as `hibernate` gives, or work that nobody has
+ * done yet. Undefined for any other value.
+ */
 export function errorIn(returned: unknown): unknown {
-  if (returned instanceof Error) return returned;
+  if (isError(returned)) return returned;
+  if (typeof returned === 'function')
+    return failed('the handler returned a function, which nobody calls: return what it returns');
   if (typeof returned !== 'object' || returned === null) return undefined;
+  if (isUnread(returned))
+    return failed('the handler returned an iterator, of which nothing has run: read it to its end');
   if (!('status' in returned) || returned.status !== 'error') return undefined;
-  // A result that names no error is one all the same.
-  return 'error' in returned && returned.error !== undefined ? returned.error : returned;
+  // A result that names no error is one all the same, and may have its message beside it.
+  return 'error' in returned && returned.error ? returned.error : returned;
 }
 
-/** Whatever was thrown, as a job's error. */
+/** What a generator returns, or a stream: nothing of it happens until somebody asks for it. */
+function isUnread(returned: object): boolean {
+  const {
+    next,
+    [Symbol.iterator]: each,
+    [Symbol.asyncIterator]: eachLater,
+  } = returned as Partial<AsyncGenerator & Iterator<unknown> & Iterable<unknown>>;
+  return typeof eachLater === 'function' || (typeof each === 'function' && typeof next === 'function');
+}
+
+/** Whatever was thrown, as a job's error. Never throws. */
 export function jobErrorOf(thrown: unknown): JobError {
-  try {
-    // An error may carry anything as its message.
-    return { kind: kindOf(thrown), reason: String(messageOf(thrown)) };
-  } catch {
-    return { kind: 'thrown', reason: 'an error that cannot be read' };
-  }
+  return { kind: kindOf(thrown), reason: messageOf(thrown) };
 }
 
 function kindOf(thrown: unknown): JobError['kind'] {
-  if (thrown instanceof JobOutcomeError) return thrown.code;
-  return thrown instanceof JobTimeoutError ? 'timed_out' : 'thrown';
+  try {
+    // What a handler throws is its own to change: anything may be its code by now.
+    if (thrown instanceof JobOutcomeError) return thrown.code === 'cancelled' ? 'cancelled' : 'failed';
+    return thrown instanceof JobTimeoutError ? 'timed_out' : 'thrown';
+  } catch {
+    return 'thrown';
+  }
 }
 
 /** Node makes the stack when it is first read, of whatever the error carries by then. */
 export function stackOf(thrown: unknown): string | undefined {
   try {
-    return thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : undefined;
+    return isError(thrown) && typeof thrown.stack === 'string' ? thrown.stack : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import type { AgentMemory } from '../memory/agent-memory.ts';
 import type { RecordKind } from '../memory/memory-store.ts';
-import { secondsOf } from '../memory/retention.ts';
+import { checkPolicy, secondsOf } from '../memory/retention.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import type { LifecycleJob } from './lifecycle-job.ts';
@@ -18,7 +18,7 @@ const pruneAction = 'prune-raw-memory';
  * const removed = await pruneRawMemory(runtime.memory('chat-7'), DEFAULT_RETENTION);
  */
 export async function pruneRawMemory(memory: AgentMemory, policy: RetentionPolicy): Promise<number> {
-  return prune(memory, 'message', policy.rawRetentionSecs);
+  return prune(memory, 'message', checkPolicy(policy).rawRetentionSecs);
 }
 
 /**
@@ -28,7 +28,7 @@ export async function pruneRawMemory(memory: AgentMemory, policy: RetentionPolic
  * const removed = await pruneCapsules(runtime.memory('chat-7'), { ...DEFAULT_RETENTION, capsuleRetentionSecs: 86_400 });
  */
 export async function pruneCapsules(memory: AgentMemory, policy: RetentionPolicy): Promise<number> {
-  return prune(memory, 'capsule', policy.capsuleRetentionSecs);
+  return prune(memory, 'capsule', checkPolicy(policy).capsuleRetentionSecs);
 }
 
 async function prune(memory: AgentMemory, kind: RecordKind, retention: number | null): Promise<number> {

@@ -1,4 +1,5 @@
 import { pMapIterable } from 'p-map';
+import { callbackProblem } from '../agents/callback-problem.ts';
 import { sessionConcurrency, sessionTimeoutEndSecs, sessionTimeoutSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
@@ -120,6 +121,8 @@ function resolve(
   options: SessionJobOptions,
 ): Run {
   const { concurrency = sessionConcurrency, timeoutSecs = sessionTimeoutSecs } = options;
+  const problem = callbackProblem(handler);
+  if (problem !== undefined) throw new InvalidInputError('handler', problem);
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new InvalidInputError('concurrency', 'must be a whole number above 0');
   if (!(timeoutSecs > 0 && timeoutSecs < sessionTimeoutEndSecs))

@@ -31,7 +31,8 @@ export class SessionContext implements SessionJobContext {
     this.action = run.action;
     this.runtime = run.runtime;
     this.runId = run.runId;
-    this.now = run.now;
+    // Its own: a date can be changed, and the other sessions see the one of their run.
+    this.now = new Date(run.now);
     this.logger = run.logger;
     this.memory = (identity) => run.runtime.memory(session, identity);
     this.idempotencyKey = JSON.stringify([run.runId, session.id]);

@@ -15,7 +15,7 @@ import { checkIdentity, unpackMessage } from './message-codec.ts';
 import { setValue, valuesOf } from './named-values.ts';
 import { checkRecent } from './paging.ts';
 import { rememberMessages } from './remember.ts';
-import { DEFAULT_RETENTION } from './retention.ts';
+import { checkPolicy, DEFAULT_RETENTION } from './retention.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 export interface MemoryOptions {
@@ -59,7 +59,7 @@ export function createMemory(
       session: checkName('session', typeof session === 'string' ? session : session?.id),
     },
     identity: identity === undefined ? undefined : checkIdentity(identity, 'identity'),
-    policy: options.policy ?? DEFAULT_RETENTION,
+    policy: checkPolicy(options.policy ?? DEFAULT_RETENTION),
     clock: options.clock ?? systemClock,
     newId: options.newId ?? randomUUID,
   };

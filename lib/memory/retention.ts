@@ -1,4 +1,4 @@
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
+import { type RetentionPolicy, retentionProblem } from '../agents/retention-policy.ts';
 import { InvalidInputError } from './memory-error.ts';
 
 const daySecs = 24 * 60 * 60;
@@ -40,6 +40,19 @@ export function selectPolicy(
   const named = source.find((policy) => policy.name === name);
   if (named === undefined) throw new InvalidInputError('name', `no policy is named ${JSON.stringify(name)}`);
   return named;
+}
+
+/**
+ * The policy, checked as that of a definition is: one that a library's user built goes through no other check.
+ *
+ * @throws InvalidInputError naming the field
+ */
+export function checkPolicy(policy: RetentionPolicy): RetentionPolicy {
+  if (typeof policy !== 'object' || policy === null)
+    throw new InvalidInputError('policy', 'must be a retention policy');
+  const problem = retentionProblem(policy);
+  if (problem !== undefined) throw new InvalidInputError('policy', problem);
+  return policy;
 }
 
 function isList(source: object): source is readonly RetentionPolicy[] {

@@ -21,3 +21,8 @@ export function actionHandler(
     if (Object.hasOwn(handlers, action)) return handlers[action];
   return undefined;
 }
+
+/** Every action that an agent has, the built-in ones last; undefined where it is not defined. */
+export function actionNames(definition: AgentDefinition | undefined): string[] | undefined {
+  return definition && [...new Set([...Object.keys(definition.actions ?? {}), ...Object.keys(builtIn)])];
+}

@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../agents/agent-definition.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { jobPageSize, runLeaseSecs, storageAttempts, storageRetryBaseMs } from '../defaults.ts';
 import type { JobLogger } from '../lifecycle/session-job.ts';
+import { InvalidInputError } from '../memory/memory-error.ts';
 import type { RuntimeStores } from '../sessions/create-runtime.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import type { Run } from './run.ts';
@@ -30,7 +31,7 @@ export interface RunEngineOptions {
   readonly onEnd?: ((run: Run) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly newId?: (() => string) | undefined;
-  /** Jobs in a page: 100 unless given. */
+  /** Jobs in a page: 100 unless given, which is the most: any page of so many fits into one item. */
   readonly pageSize?: number | undefined;
   /**
    * How long a run that shows no sign of life stands in the way of the next one: 2 hours unless given. Keep it above
@@ -74,6 +75,8 @@ export function runEngine(options: RunEngineOptions): RunEngine {
   const { agents, stores, runs, leases, queue } = options;
   const { clock = systemClock, newId = randomUUID, logger = silent, onEnd = () => {} } = options;
   const { pageSize = jobPageSize, leaseSecs = runLeaseSecs } = options;
+  if (!(Number.isSafeInteger(pageSize) && pageSize > 0 && pageSize <= jobPageSize))
+    throw new InvalidInputError('pageSize', `must be a whole number from 1 to ${jobPageSize}`);
   const retries: RetryOptions = {
     attempts: storageAttempts,
     baseMs: storageRetryBaseMs,

@@ -1,12 +1,41 @@
+import { distance } from 'fastest-levenshtein';
 import { DormouseError } from '../errors.ts';
 
 /** The agent has no definition, or no action of this name. Nothing was started. */
 export class UnknownActionError extends DormouseError {
   readonly code = 'unknown_action';
+  readonly action: string;
+  /** Those that the agent has, the most similar to the wanted one first. */
+  readonly actions: readonly string[];
 
-  constructor(agent: string, action: string) {
-    super(`the agent '${agent}' has no action ${JSON.stringify(action)}`);
+  /** @param actions those that the agent has; undefined where it is not defined */
+  constructor(agent: string, action: string, actions: readonly string[] | undefined) {
+    const near = nearestFirst(action, actions ?? []);
+    const instead = actions === undefined ? 'it is not defined' : `it has ${listed(near)}`;
+    super(`the agent '${agent}' has no action ${JSON.stringify(action)}: ${instead}`);
+    this.action = action;
+    this.actions = near;
   }
+}
+
+function nearestFirst(wanted: string, names: readonly string[]): readonly string[] {
+  const far = (name: string) => distance(wanted.toLowerCase(), name.toLowerCase());
+  return names
+    .map((name) => ({ name, far: far(name) }))
+    .sort((a, b) => a.far - b.far)
+    .map(({ name }) => name);
+}
+
+/** An agent may have many. */
+function listed(names: readonly string[]): string {
+  const most = 10;
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return (
+    names
+      .slice(0, most)
+      .map((name) => JSON.stringify(name))
+      .join(', ') + more
+  );
 }
 
 /** A message of the queue is not one of ours: delivering it again cannot help. */

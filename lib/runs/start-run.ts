@@ -2,7 +2,7 @@ import { runMaxSessions, sessionShards } from '../defaults.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import { checkName } from '../sessions/names.ts';
 import { shardOf } from '../sessions/shard-of.ts';
-import { actionHandler } from './action-handler.ts';
+import { actionHandler, actionNames } from './action-handler.ts';
 import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { UnknownActionError } from './run-error.ts';
@@ -86,8 +86,9 @@ function newRun(engine: RunEngine, request: RunRequest) {
   const { tick, overlap = 'skip' } = request;
   const agent = checkName('agent', request.agent);
   const action = checkName('action', request.action);
-  if (actionHandler(engine.agents.get(agent), action) === undefined)
-    throw new UnknownActionError(agent, action);
+  const definition = engine.agents.get(agent);
+  if (actionHandler(definition, action) === undefined)
+    throw new UnknownActionError(agent, action, actionNames(definition));
   if (tick !== undefined && Number.isNaN(tick.at.getTime()))
     throw new InvalidInputError('tick.at', 'is no time');
   const startedAt = engine.clock();

@@ -7,7 +7,7 @@ import { createRuntime } from '../sessions/create-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import type { StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
-import { storedJob } from './stored-job.ts';
+import { withStoredResult } from './stored-job.ts';
 
 interface Visits {
   /** One for each session that was begun, in their order. */
@@ -55,6 +55,7 @@ export function visitor(
   const budgetMs = Math.max(1, remainingMs());
   const reserveMs = Math.min(handOverReserveMs, budgetMs / 4);
   const timeoutMs = Math.min(wantedMs, (budgetMs - reserveMs) / 2);
+  const keepingHandler = withStoredResult(handler);
   let begun = 0;
   const hasTime = () => stop?.aborted !== true && (begun === 0 || remainingMs() > timeoutMs + reserveMs);
 
@@ -67,7 +68,7 @@ export function visitor(
   const visit = async (sessions: readonly Session[]): Promise<Visits> => {
     const jobs: LifecycleJob[] = [];
     try {
-      for await (const job of eachSessionJob(runtime, run.action, handler, {
+      for await (const job of eachSessionJob(runtime, run.action, keepingHandler, {
         sessions,
         mayBegin,
         concurrency: limits.sessionConcurrency ?? sessionConcurrency,
@@ -76,7 +77,7 @@ export function visitor(
         now: run.startedAt,
         logger: engine.logger,
       }))
-        jobs.push(storedJob(job));
+        jobs.push(job);
       return { jobs, unrecorded: 0 };
     } catch (error) {
       if (!(error instanceof ErrorLogUnavailableError)) throw error;

@@ -6,7 +6,7 @@ import { createMemory } from '../memory/create-memory.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { checkPaging } from '../memory/paging.ts';
-import { DEFAULT_RETENTION } from '../memory/retention.ts';
+import { checkPolicy, DEFAULT_RETENTION } from '../memory/retention.ts';
 import { isJsonValue } from '../persistence/json-value.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { Counters } from './counters.ts';
@@ -49,7 +49,8 @@ export function createRuntime(agentName: string, options: RuntimeOptions): Agent
       'options.stores',
       'is missing: for instance dynamoDbStores(...) or inMemoryStores()',
     );
-  const { stores, policy = DEFAULT_RETENTION, clock = systemClock, newId = randomUUID } = options;
+  const { stores, clock = systemClock, newId = randomUUID } = options;
+  const policy = checkPolicy(options.policy ?? DEFAULT_RETENTION);
   const maxErrors = checkWhole('maxErrors', options.maxErrors ?? defaultMaxErrors);
   if (maxErrors < 1) throw new InvalidInputError('maxErrors', 'must be at least 1');
 

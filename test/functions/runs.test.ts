@@ -244,7 +244,9 @@ test('tenants do not see each other’s runs', async () => {
     expect(await ask(operation, { run, ...two })).toMatchObject({ statusCode: 404 });
   expect(await newestFirst({}, two)).toEqual([]);
   const refused = await ask('start-run', { body: '{"action":"gone"}', ...two });
-  expect(refused.body.detail).toBe(`the agent 'support' has no action "gone"`);
+  expect(refused.body.detail).toBe(
+    `the agent 'support' has no action "gone": it has "digest", "50%/day~", "prune-raw-memory"`,
+  );
   expect(await ask('list-runs')).toMatchObject({ statusCode: 403, body: { code: 'forbidden' } });
   expect(lines.join()).not.toContain('~support');
 });

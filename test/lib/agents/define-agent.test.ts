@@ -58,6 +58,29 @@ describe('an agent definition', () => {
       { name: 'a', actions: { x: 1 as never } },
       /'a': action 'x' must be a function/,
     ],
+    ...(
+      [
+        ['a generator', function* () {}, 'must not be a generator'],
+        ['an async generator', async function* () {}, 'must not be a generator'],
+        ['a class', class Digest {}, 'must be a function, not a class'],
+      ] as const
+    ).flatMap(([what, given, problem]): [string, AgentDefinition, RegExp][] => [
+      [
+        `${what} as an action`,
+        { name: 'a', actions: { x: given as never } },
+        new RegExp(`'a': action 'x' ${problem}`),
+      ],
+      [`${what} as its dump`, { name: 'a', dump: given as never }, new RegExp(`'a': dump ${problem}`)],
+    ]),
+    ...['rawRetentionSecs', 'capsuleRetentionSecs', 'compactAfterSecs'].flatMap((field) =>
+      [3_153_600_001, 8.64e12, Number.MAX_SAFE_INTEGER, -3_153_600_001].map(
+        (seconds): [string, AgentDefinition, RegExp] => [
+          `a ${field} of ${seconds}`,
+          { name: 'a', retention: { ...retention, rawRetentionSecs: null, [field]: seconds } },
+          new RegExp(`'a': retention.${field} must be at most 3153600000 seconds \\(100 years\\), or null`),
+        ],
+      ),
+    ),
     [
       'a retention in fractions of seconds',
       { name: 'a', retention: { ...retention, rawRetentionSecs: 0.5 } },

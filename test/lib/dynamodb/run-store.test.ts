@@ -1,13 +1,18 @@
 import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jobPageSize } from '../../../lib/defaults.ts';
 import { dynamoDbRuns } from '../../../lib/dynamodb/dynamodb-runs.ts';
 import { dynamoDbSessionStore } from '../../../lib/dynamodb/session-store.ts';
 import { runsTable } from '../../../lib/dynamodb/tables.ts';
+import { failedJob, jobOk } from '../../../lib/lifecycle/jobs.ts';
+import { noProgress } from '../../../lib/runs/shard-progress.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
+import { storedResult } from '../../../lib/runs/stored-job.ts';
 import { inMemoryStores } from '../../../lib/sessions/in-memory-stores.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
 import { engineUnderTest } from '../../support/engine-under-test.ts';
 import { clientWithFate, isWrite } from '../../support/failing-client.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 
 describe('runs in DynamoDB', () => {
   let table: EmbeddedTable;
@@ -81,4 +86,37 @@ describe('runs in DynamoDB', () => {
     await damage({});
     expect((await engine.runs.progress(shard)).pages).toBe(1);
   });
+});
+
+test('the largest page of jobs fits into one item, whatever its sessions, results and reasons are made of', async () => {
+  const { client, sent } = clientWithFate({ send: async () => ({}) } as never, () => 'pass');
+  const { runs } = dynamoDbRuns({ client, runsTable: 'runs' });
+  const random = seededRandom(7);
+  const text = (chars: number, from: number, to: number) =>
+    Array.from({ length: chars }, () => String.fromCharCode(from + Math.floor(random() * (to - from)))).join(
+      '',
+    );
+  const alphabets = [
+    { id: () => text(512, 1, 32), result: () => text(5_000, 1, 32), reason: () => text(500, 0, 32) },
+    {
+      id: () => text(170, 0x4e00, 0x9fff),
+      result: () => text(5_000, 0x800, 0xd7ff),
+      reason: () => text(500, 0x800, 0xd7ff),
+    },
+    { id: () => text(512, 33, 127), result: () => text(5_000, 33, 127), reason: () => text(500, 33, 127) },
+  ];
+
+  for (const { id, result, reason } of alphabets) {
+    const jobs = Array.from({ length: jobPageSize }, (_, index) =>
+      index % 2 === 0
+        ? jobOk(id(), text(512, 33, 127), storedResult({ text: result() }))
+        : failedJob(id(), text(512, 33, 127), new Error(reason())),
+    );
+    const page = { jobs, cursor: id(), done: false, unrecorded: 0, writer: 'w' };
+    await runs.commitPage({ agent: 'a'.repeat(128), runId: 'r', shard: 1 }, noProgress, page);
+  }
+
+  const items = sent.map(({ input }) => (input as { Item: Record<string, AttributeValue> }).Item);
+  expect(items).toHaveLength(alphabets.length);
+  for (const { body } of items) expect(body?.B?.length).toBeLessThan(380_000);
 });

@@ -149,7 +149,7 @@ test('whatever one session does, the others have their turn, and each failure is
     s7: ['cancelled', 'user left'],
     s8: ['timed_out', 'the handler took longer than 0.05 s'],
     s9: ['thrown', 'unreadable'],
-    s10: ['thrown', '[object Object]'],
+    s10: ['thrown', 'Error'],
     s11: null,
   });
   const { items } = await runtime.listErrors();
@@ -192,13 +192,64 @@ test('what cannot be read of a failure, nor sent as UTF-8, stops nobody and is i
   );
 
   expect([...jobs.values()].filter(({ ok }) => ok)).toEqual([jobOk('s7', 'digest', 'done')]);
-  expect(jobs.get('s1')?.error).toEqual({ kind: 'thrown', reason: 'an error that cannot be read' });
+  expect(jobs.get('s1')?.error).toEqual({ kind: 'thrown', reason: 'Error' });
   expect(jobs.get('s2')?.error).toEqual({ kind: 'thrown', reason: 'Symbol(why)' });
   expect(jobs.get('s4')?.error).toEqual({ kind: 'thrown', reason: 'a thrown object' });
   expect([...jobs.values()].every(({ error }) => error?.reason.isWellFormed() ?? true)).toBe(true);
   const { items } = await runtime.listErrors();
   expect(items.map(({ sessionId }) => sessionId).sort()).toEqual(['s1', 's2', 's3', 's4', 's5', 's6']);
   expect(items.every(({ msg }) => msg.isWellFormed())).toBe(true);
+});
+
+test.each<[string, () => unknown, RegExp]>([
+  ['a generator', () => (function* () {})(), /an iterator, of which nothing has run/],
+  ['an async generator', () => (async function* () {})(), /an iterator, of which nothing has run/],
+  ['an iterator of a list', () => [1, 2].values(), /an iterator/],
+  ['a stream', () => new ReadableStream(), /an iterator/],
+  ['a function', () => () => 'later', /a function, which nobody calls/],
+  ['a class', () => class {}, /a function, which nobody calls/],
+])(
+  'a handler that returns %s has done nothing yet: its job fails and says so',
+  async (_what, handler, reason) => {
+    await register('s1');
+
+    const [job] = await runSessionJob(runtime, 'x', handler);
+
+    expect(job).toMatchObject({
+      ok: false,
+      error: { kind: 'failed', reason: expect.stringMatching(reason) },
+    });
+  },
+);
+
+test.each<[string, unknown]>([
+  ['a generator', function* () {}],
+  ['an async generator', async function* () {}],
+  ['a class', class {}],
+  ['nothing', undefined],
+])('%s as a handler is refused before any session is visited', async (_what, handler) => {
+  await register('s1');
+
+  const run = runSessionJob(runtime, 'x', handler as SessionJobHandler);
+
+  await expect(run).rejects.toMatchObject({ code: 'invalid_input', field: 'handler' });
+});
+
+test('a handler that changes the time of its run changes it for itself only', async () => {
+  await register('s1', 's2', 's3');
+  const seen: number[] = [];
+
+  await runSessionJob(
+    runtime,
+    'x',
+    (_session, { now }) => {
+      seen.push(now.getTime());
+      now.setUTCFullYear(1999);
+    },
+    { now: new Date(5_000) },
+  );
+
+  expect(seen).toEqual([5_000, 5_000, 5_000]);
 });
 
 test('a handler that changes its session changes neither its job nor its entry in the error log', async () => {
