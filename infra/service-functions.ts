@@ -162,8 +162,8 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     id: 'Dispatch',
     entry: 'functions/lifecycle/dispatch.ts',
     ...startsRuns,
-    // Tenants are registered as sessions: a tick starts a run for each.
-    accessForTenants: [{ table: sessionsTable, operations: ['Query'] }],
+    // Tenants are registered as sessions: a tick starts a run for each, and removes those that have none left.
+    accessForTenants: [{ table: sessionsTable, operations: ['DeleteItem', 'Query'] }],
     // The most that Lambda gives. A tick that has more tenants than fit in comes again, and finds most of them served.
     timeoutSecs: 900,
     takesEvents: true,

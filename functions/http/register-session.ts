@@ -15,6 +15,7 @@ const putSession: Handle = async (request, services) => {
   const id = sessionId(request);
   if (tenant !== undefined) await rememberTenant(name, tenant, services);
   const { session, created } = await runtime.registerSession(id, meta as Record<string, unknown>);
+  if (tenant !== undefined && created) await rememberTenant(name, tenant, services);
 
   return json(created ? 201 : 200, session);
 };

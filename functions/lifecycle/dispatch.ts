@@ -8,10 +8,10 @@ import { loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { publishMetrics } from '../metrics.ts';
 import { type Services, services } from '../services.ts';
-import { scopesOf } from '../tenants.ts';
+import { type AgentScope, agentScopes, removeIfEmpty } from '../tenants.ts';
 import { parseTick, type Tick } from './tick.ts';
 
-/** How many runs a tick has started, had started before, and noted as skipped: one, or with tenants one of each. */
+/** How many runs a tick has started, had started before, and noted as skipped: one, or with tenants one of each that has sessions. */
 export interface Dispatched {
   readonly started: number;
   readonly duplicate: number;
@@ -47,12 +47,12 @@ async function dispatch(event: unknown, given: Services): Promise<Dispatched> {
 
   const counts = { started: 0, duplicate: 0, skipped: 0 };
   const failures: unknown[] = [];
-  const outcomes = pMapIterable(scopesOf(tick.agent, given), (scope) => startIn(scope, tick, given), {
+  const outcomes = pMapIterable(agentScopes(tick.agent, given), (scope) => startIn(scope, tick, given), {
     concurrency: scopeConcurrency,
   });
   for await (const { status, error } of outcomes) {
     if (status === 'failed') failures.push(error);
-    else counts[status]++;
+    else if (status !== 'empty') counts[status]++;
   }
   if (failures.length > 0)
     throw new Error(`${failures.length} runs were not started`, { cause: failures[0] });
@@ -60,13 +60,16 @@ async function dispatch(event: unknown, given: Services): Promise<Dispatched> {
 }
 
 type Outcome =
-  | { readonly status: StartedRun['status']; readonly error?: undefined }
+  | { readonly status: StartedRun['status'] | 'empty'; readonly error?: undefined }
   | { readonly status: 'failed'; readonly error: unknown };
 
-async function startIn(scope: string, tick: Tick, given: Services): Promise<Outcome> {
+async function startIn(inScope: AgentScope, tick: Tick, given: Services): Promise<Outcome> {
+  const { scope } = inScope;
   const { action, schedule, at } = tick;
   const described = { ...loggableScope(scope), action, schedule, at: at.toISOString() };
   try {
+    // At the next tick nothing of this tenant is looked at, until it comes back.
+    if (await removeIfEmpty(tick.agent, inScope, given)) return { status: 'empty' };
     const request = { agent: scope, action, tick: { schedule, at }, overlap: given.overlap };
     const { status, run } = await startRun(lifecycleEngine(given), request);
     serviceLog().info('tick', { ...described, runId: run.runId, status });

@@ -76,11 +76,23 @@ export function dynamoDbSessionStore(client: DynamoDBClient, tableName: string):
     return Item && parseSession(Item);
   };
 
-  const deregister = async (agent: string, id: string): Promise<boolean> => {
-    const { Attributes } = await client.send(
-      new DeleteItemCommand({ TableName: tableName, Key: keyOf(agent, id), ReturnValues: 'ALL_OLD' }),
-    );
-    return Attributes !== undefined;
+  const deregister: SessionStore['deregister'] = async (agent, id, onlyIf) => {
+    const parts = new ExpressionParts();
+    const unchanged = onlyIf && `meta = ${parts.value({ S: JSON.stringify(onlyIf.meta) })}`;
+    try {
+      const { Attributes } = await client.send(
+        new DeleteItemCommand({
+          TableName: tableName,
+          Key: keyOf(agent, id),
+          ReturnValues: 'ALL_OLD',
+          ...(unchanged !== undefined && { ConditionExpression: unchanged, ...parts.attributes }),
+        }),
+      );
+      return Attributes !== undefined;
+    } catch (error) {
+      if (isConditionFailure(error)) return false;
+      throw error;
+    }
   };
 
   /** Reads on over empty pages, and one item further than asked, so that a page has a `next` only if something follows. */
@@ -112,7 +124,7 @@ export function dynamoDbSessionStore(client: DynamoDBClient, tableName: string):
     register: (agent, session) => translated(() => register(agent, session)),
     touch: (agent, id, at) => translated(() => touch(agent, id, at)),
     get: (agent, id) => translated(() => get(agent, id)),
-    deregister: (agent, id) => translated(() => deregister(agent, id)),
+    deregister: (agent, id, onlyIf) => translated(() => deregister(agent, id, onlyIf)),
     listShard: (query) => translated(() => listShard(query)),
   };
 }

@@ -26,7 +26,9 @@ export function inMemorySessionStore(): SessionStore {
     async get(agent, id) {
       return structuredClone(sessionsOf(agent).get(id));
     },
-    async deregister(agent, id) {
+    async deregister(agent, id, onlyIf) {
+      const known = sessionsOf(agent).get(id);
+      if (onlyIf !== undefined && JSON.stringify(known?.meta) !== JSON.stringify(onlyIf.meta)) return false;
       return sessionsOf(agent).delete(id);
     },
     async listShard({ agent, shard, limit, after }) {

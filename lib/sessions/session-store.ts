@@ -32,8 +32,11 @@ export interface SessionStore {
   touch(agent: string, id: string, at: Date): Promise<boolean>;
   /** Resolves undefined only when it is not registered. */
   get(agent: string, id: string): Promise<Session | undefined>;
-  /** Resolves false when it was not registered. Its memory stays. */
-  deregister(agent: string, id: string): Promise<boolean>;
+  /**
+   * Resolves false when it was not registered. Its memory stays. With `onlyIf`, a session that was registered anew since
+   * it was seen so, with another `meta`, stays registered: false.
+   */
+  deregister(agent: string, id: string, onlyIf?: Pick<Session, 'meta'>): Promise<boolean>;
   /** One page of one shard, in an order that does not change between pages. */
   listShard(query: SessionShardQuery): Promise<SessionPage>;
 }

@@ -76,6 +76,19 @@ export function describeSessionStore(name: string, setUp: () => Promise<SessionS
       expect(await store.get(agent, 's2')).toBeUndefined();
     });
 
+    test('a session is deregistered as it was seen, and stays where it was registered anew since', async () => {
+      const { session: seen } = await store.register(agent, { id: 's1', meta: { mark: 'a' }, at: t0 });
+      await store.touch(agent, 's1', t1);
+      expect(await store.deregister(agent, 's2', seen)).toBe(false);
+      await store.register(agent, { id: 's1', meta: { mark: 'b' }, at: t0 });
+
+      expect(await store.deregister(agent, 's1', seen)).toBe(false);
+      expect(await idsOf()).toEqual(['s1']);
+      expect(await store.deregister(agent, 's1', { meta: { mark: 'b' } })).toBe(true);
+      expect(await idsOf()).toEqual([]);
+      expect(await store.deregister(agent, 's1', { meta: { mark: 'b' } })).toBe(false);
+    });
+
     test('a session that was deregistered is gone, and starts over when it comes again', async () => {
       await store.register(agent, { id: 's1', meta: {}, at: t0 });
 

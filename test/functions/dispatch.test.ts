@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as registerSession } from '../../functions/http/register-session.ts';
 import { handler as dispatch } from '../../functions/lifecycle/dispatch.ts';
 import { type Services, useServices } from '../../functions/services.ts';
-import { scopeOf } from '../../functions/tenancy.ts';
-import { scopesOf } from '../../functions/tenants.ts';
+import { scopeOf, tenantsOf } from '../../functions/tenancy.ts';
+import { removeIfEmpty, scopesOf } from '../../functions/tenants.ts';
 import { defineAgent } from '../../lib/agents/define-agent.ts';
+import { sessionShards } from '../../lib/defaults.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
 import { scheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -235,11 +236,12 @@ describe('a tick with tenants', () => {
       found.push(scope);
     return found.sort();
   };
-  const orgs = ['ann@example.com', 'b/c|1%?', 'org~support', 'tenants'];
+  const odd = 'b/c|1%?';
+  const orgs = ['ann@example.com', odd, 'org~support', 'tenants'];
 
   test('starts a run for each that has registered a session', async () => {
     for (const org of orgs) expect(await register(org)).toBe(201);
-    await register('b/c', {}, 's2');
+    await register(odd, {}, 's2');
 
     expect(await dispatch(payday)).toEqual({ started: 4, duplicate: 0, skipped: 0 });
     expect(await dispatch(payday)).toEqual({ started: 0, duplicate: 4, skipped: 0 });
@@ -247,11 +249,84 @@ describe('a tick with tenants', () => {
 
     for (const org of orgs)
       expect(await runsOf(scopeOf(org, 'support'))).toMatchObject([
-        { status: 'completed', sessions: org === 'b/c' ? 2 : 1, failed: 0 },
+        { status: 'completed', sessions: org === odd ? 2 : 1, failed: 0 },
       ]);
     // The sessions that were there without tenants are nobody's.
     expect([...visits.values()]).toEqual(Array(5).fill(1));
     expect(await runsOf()).toEqual([]);
+  });
+
+  test('costs nothing for a tenant whose sessions are gone, until it comes back', async () => {
+    for (const org of orgs) await register(org);
+    for (const org of orgs.slice(1))
+      await functions.stores.sessions.deregister(scopeOf(org, 'support'), 's1');
+
+    expect(await dispatch(payday)).toEqual({ started: 1, duplicate: 0, skipped: 0 });
+
+    expect(await scopes()).toEqual([scopeOf('ann@example.com', 'support')]);
+    expect(await runsOf(scopeOf(odd, 'support'))).toEqual([]);
+    expect(await register(odd)).toBe(201);
+    expect((await scopes()).length).toBe(2);
+  });
+
+  test('that removes a tenant while it registers a session, at any moment, does not lose it', async () => {
+    const { sessions } = functions.stores;
+    const [tenants, scope] = [tenantsOf('support'), scopeOf('org', 'support')];
+    const writes: Parameters<typeof sessions.register>[] = [];
+    const recorded: typeof sessions.register = async (...args) => {
+      writes.push(args);
+      const [, { id, meta, at }] = args;
+      return { session: { id, meta, registeredAt: at, lastActiveAt: at }, created: true };
+    };
+    const recording = { ...functions.stores, sessions: { ...sessions, register: recorded } };
+    give({ tenantClaim: 'org', stores: recording });
+    expect(await register('org')).toBe(201);
+    expect(writes.map(([agent]) => agent)).toEqual([tenants, scope, tenants]);
+
+    // The removal reads sixteen shards and deletes: each write of the registration comes before any of these, or after.
+    const moments = Array.from({ length: sessionShards + 2 }, (_, moment) => moment);
+    let removed = 0;
+    for (const first of moments)
+      for (const second of moments.slice(first))
+        for (const third of moments.slice(second)) {
+          await sessions.deregister(scope, 's1');
+          const registered = { id: 'org', meta: { mark: 'old' }, at: new Date(0) };
+          const seen = await sessions.register(tenants, registered);
+          let moment = 0;
+          const registrations = async () => {
+            for (const [write, due] of [first, second, third].entries()) {
+              const args = writes[write];
+              if (due === moment && args !== undefined) await sessions.register(...args);
+            }
+            moment++;
+          };
+          const interleaved: typeof sessions = {
+            ...sessions,
+            listShard: async (query) => {
+              await registrations();
+              return sessions.listShard(query);
+            },
+            deregister: async (...args) => {
+              await registrations();
+              const gone = await sessions.deregister(...args);
+              if (gone) removed++;
+              return gone;
+            },
+          };
+          const services = { ...functions.services, tenantClaim: 'org' };
+          const tenant = first === 0 ? (await sessions.register(...at(writes, 0))).session : seen.session;
+
+          await removeIfEmpty(
+            'support',
+            { scope, tenant },
+            { ...services, stores: { ...functions.stores, sessions: interleaved } },
+          );
+          while (moment < moments.length) await registrations();
+
+          expect(await sessions.get(tenants, 'org')).toBeDefined();
+        }
+    // Where it had looked before, and nothing was registered until it had removed: the registration brings the tenant back.
+    expect(removed).toBeGreaterThan(1);
   });
 
   test('does nothing, and is no failure, where no tenant has a session', async () => {
@@ -262,7 +337,7 @@ describe('a tick with tenants', () => {
     for (const org of orgs) await register(org);
     const { runs, leases, queue } = functions;
     const create: typeof runs.create = (run) =>
-      run.agent === scopeOf('b/c', 'support') ? Promise.reject(away) : runs.create(run);
+      run.agent === scopeOf(odd, 'support') ? Promise.reject(away) : runs.create(run);
     give({ tenantClaim: 'org', lifecycle: { runs: { ...runs, create }, leases, queue } });
 
     await expect(dispatch(payday)).rejects.toThrow('1 runs were not started');
@@ -296,7 +371,7 @@ describe('a tick with tenants', () => {
 
     await register('acme');
 
-    expect(order).toEqual(['~tenants~support acme', 'acme~support s1']);
+    expect(order).toEqual(['~tenants~support acme', 'acme~support s1', '~tenants~support acme']);
   });
 
   test('knows of no tenant whose request was refused', async () => {
@@ -318,7 +393,13 @@ describe('a tick with tenants', () => {
       ...{ agent: 'support', tenantHash: expect.stringMatching(/^[0-9a-f]{16}$/) },
     });
     expect(lines.join()).toContain('the run is complete');
-    for (const name of ['ann@', 'b/c', 'b%2Fc', 'session-of-ann', '~support'])
+    for (const name of ['ann@', odd, 'b%2Fc', 'session-of-ann', '~support'])
       expect(lines.join()).not.toContain(name);
   });
 });
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index];
+  if (item === undefined) throw new Error(`there is no ${index}th`);
+  return item;
+}

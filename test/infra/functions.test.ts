@@ -161,9 +161,10 @@ describe('the functions', () => {
     }
   });
 
-  test('may do no more where there are tenants, but that the dispatcher finds these', () => {
+  test('may do no more where there are tenants, but that the dispatcher finds these, and removes empty ones', () => {
     for (const name of functionNames) {
-      const added = name === 'dispatch' ? ['dynamodb:Query {SessionsTable}'] : [];
+      const added =
+        name === 'dispatch' ? ['dynamodb:DeleteItem {SessionsTable}', 'dynamodb:Query {SessionsTable}'] : [];
       const before = allowedCalls(template, functionOf(template, name));
 
       const now = allowedCalls(withTenants, functionOf(withTenants, name));
