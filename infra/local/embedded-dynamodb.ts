@@ -1,19 +1,18 @@
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   CreateTableCommand,
   DescribeTableCommand,
   DynamoDBClient,
   ResourceNotFoundException,
 } from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
 import { type TableDescriptor, tables } from '../../lib/dynamodb/tables.ts';
 import { databaseIn } from './data-folder.ts';
+import { type DynamoDb, dynamoDbOver, requestHandlerOver } from './dynalite-requests.ts';
+import { openDynaliteStore } from './dynalite-store.ts';
 
 export interface EmbeddedDynamoDb {
   readonly client: DynamoDBClient;
-  readonly endpoint: string;
+  /** What the client's requests are answered by. No port leads to it: what shares this process has it, and nobody else. */
+  readonly requests: DynamoDb;
   tableName(table: TableDescriptor): string;
   close(): Promise<void>;
 }
@@ -30,34 +29,19 @@ export async function openEmbeddedDynamoDb(
   wanted: readonly TableDescriptor[] = tables,
 ): Promise<EmbeddedDynamoDb> {
   const path = folder && (await databaseIn(folder));
-  const server = dynalite({
-    ...(path && { path }),
-    createTableMs: 0,
-    deleteTableMs: 0,
-    updateTableMs: 0,
-  });
-  // It throws when a caller hangs up, which would end this process.
-  server.on('request', (request: IncomingMessage) =>
-    request.removeAllListeners('error').on('error', () => {}),
-  );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-
-  const { port } = server.address() as AddressInfo;
+  const store = await openDynaliteStore(path);
+  const requests = dynamoDbOver(store);
   // Which Node the SDK will support next does not matter to a client of this process.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const endpoint = `http://127.0.0.1:${port}`;
   const client = new DynamoDBClient({
-    endpoint,
+    endpoint: 'http://embedded.invalid',
+    requestHandler: requestHandlerOver(requests),
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   const close = async () => {
     client.destroy();
-    await new Promise<void>((resolve, reject) => {
-      server.close((error) => (error ? reject(error) : resolve()));
-      server.closeAllConnections();
-    });
+    await store.lifecycleManager.gracefulClose();
   };
 
   try {
@@ -66,7 +50,7 @@ export async function openEmbeddedDynamoDb(
     await close();
     throw error;
   }
-  return { client, endpoint, tableName, close };
+  return { client, requests, tableName, close };
 }
 
 function tableName({ id }: TableDescriptor): string {
