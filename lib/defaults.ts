@@ -18,6 +18,10 @@ export const chunkConcurrency = 8;
 /** An announced chunk set that is still not committed after this long belongs to a writer that died. */
 export const abandonedAfterMs = 15 * 60 * 1000;
 
+/** Lanes of writers that are long gone are removed from an item when it has more of them than this, so many at a time. */
+export const lanesKept = 16;
+export const lanesTrimmedAtOnce = 64;
+
 /** How often a read or a commit starts over because another writer was faster. */
 export const raceAttempts = 10;
 

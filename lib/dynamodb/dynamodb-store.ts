@@ -4,14 +4,17 @@ import { chunkMaxBytes, inlineMaxBytes } from '../defaults.ts';
 import { randomEtag } from '../persistence/etag.ts';
 import type { SnapshotCatalog } from '../persistence/snapshot-store.ts';
 import type { StoreOptions } from '../persistence/store-options.ts';
+import { Lanes } from './lanes.ts';
 import { forgetSnapshot } from './snapshot-forget.ts';
 import { getSnapshot, headSnapshot } from './snapshot-get.ts';
 import { listSnapshots } from './snapshot-list.ts';
 import { putSnapshot } from './snapshot-put.ts';
-import type { SnapshotTable } from './snapshot-table.ts';
+import type { HeadTable } from './snapshot-table.ts';
 import { translated } from './translated.ts';
 
 export interface DynamoDbStoreOptions extends StoreOptions {
+  /** A name of this store object that no other one has, of letters and digits. Only tests have a reason to give it. */
+  readonly writer?: string | undefined;
   readonly tableName: string;
   /** Without it, one is made from the environment. */
   readonly client?: DynamoDBClient | undefined;
@@ -29,10 +32,12 @@ export interface DynamoDbStoreOptions extends StoreOptions {
  * const found = await thaw({ store }, 'support', 'user-123');
  */
 export function dynamoDbStore(options: DynamoDbStoreOptions): SnapshotCatalog {
-  const table: SnapshotTable = {
+  const clock = options.clock ?? systemClock;
+  const table: HeadTable = {
     client: options.client ?? new DynamoDBClient({}),
     tableName: options.tableName,
-    clock: options.clock ?? systemClock,
+    clock,
+    lanes: new Lanes(clock, options.writer),
     newEtag: options.newEtag ?? randomEtag,
     inlineMaxBytes: options.inlineMaxBytes ?? inlineMaxBytes,
     chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,

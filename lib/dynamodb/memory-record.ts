@@ -3,9 +3,9 @@ import type { PlacedRecord } from '../memory/record-place.ts';
 import { isLive } from '../persistence/expiry.ts';
 import { CorruptError } from '../persistence/persistence-error.ts';
 import { timeOf } from './memory-keys.ts';
-import { ttlOf } from './snapshot-commit.ts';
 import { formatInfo, type Item, parseHead, parseInfo } from './snapshot-head.ts';
 import { type ChunkSet, formatChunkSet } from './snapshot-keys.ts';
+import { ttlOf } from './ttl.ts';
 
 /** The item of a message or a capsule. */
 export interface RecordRow {

@@ -1,14 +1,17 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { raceAttempts } from '../defaults.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
-import { assertPreconditions } from '../persistence/preconditions.ts';
+import { ConflictError, UnavailableError } from '../persistence/persistence-error.ts';
+import { preconditionsHold } from '../persistence/preconditions.ts';
 import type { Dump, PutOptions, PutReceipt } from '../persistence/snapshot-store.ts';
 import { ExpressionParts } from './expression.ts';
-import { notYetWritten, preconditionClauses, stillAnnounced, unexpired } from './snapshot-conditions.ts';
+import type { Turn } from './lanes.ts';
+import { notApplied, preconditionClauses, stillAnnounced, unexpired } from './snapshot-conditions.ts';
+import { fence } from './snapshot-fence.ts';
 import { formatInfo, type Head, parseHead } from './snapshot-head.ts';
 import type { ItemKey } from './snapshot-keys.ts';
-import { itemKey, liveSnapshot, readHead, type SnapshotTable } from './snapshot-table.ts';
+import { type HeadTable, itemKey, liveSnapshot, readHead } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
+import { ttlAfter, ttlOf } from './ttl.ts';
 
 /** One snapshot on its way into its head item. */
 export interface SnapshotWrite {
@@ -17,8 +20,11 @@ export interface SnapshotWrite {
   readonly options: PutOptions;
   readonly etag: string;
   readonly updatedAt: Date;
+  readonly turn: Turn;
   /** The announced chunk set that holds the data; undefined where the head holds it itself. */
   readonly chunkSet: string | undefined;
+  /** A request of one of its rows had no answer. */
+  readonly rowsInDoubt: boolean;
 }
 
 export interface Commit {
@@ -34,28 +40,31 @@ export class ChunksClaimedError extends UnavailableError {}
  * Puts the snapshot into force with one conditional update of the head item: before it nothing of it is visible, after
  * it nothing of the one before. Rejects `ConflictError` when a precondition does not hold.
  *
- * A failed condition is looked into, because it has five causes: this very write was applied and its answer lost
- * (success); likewise, and replaced since (success); a precondition (conflict); a snapshot that has expired but is
- * still there (replaced as if it were absent); chunk rows that were claimed (`ChunksClaimedError`).
+ * A failed condition is looked into, because it has four causes: this very write was applied and its answer lost
+ * (success, whatever happened since); a precondition (conflict, once no earlier try of this write can still be applied);
+ * a snapshot that has expired but is still there (replaced as if it were absent); chunk rows that were claimed
+ * (`ChunksClaimedError`).
  */
-export async function commitSnapshot(table: SnapshotTable, write: SnapshotWrite): Promise<Commit> {
+export async function commitSnapshot(table: HeadTable, write: SnapshotWrite): Promise<Commit> {
+  const { key, options, chunkSet, turn } = write;
   let expiredEtag: string | undefined;
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const request = new UpdateItemCommand(commitInput(table, write, expiredEtag));
     try {
-      const { Attributes } = await table.client.send(
-        new UpdateItemCommand(commitInput(table, write, expiredEtag)),
-      );
+      const { Attributes } = await turn.watch(() => table.client.send(request));
       return committed(write, parseHead(Attributes ?? {}), expiredEtag !== undefined);
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
     }
-    const head = await readHead(table, write.key, 'info');
-    if (head.snapshot?.etag === write.etag) return ownCommit(write, head, head.snapshot.version);
-    if (head.previousEtag === write.etag)
-      return ownCommit(write, head, Math.max(1, (head.snapshot?.version ?? 2) - 1));
+    const head = await readHead(table, key, 'info', turn.attribute);
+    const applied = appliedCommit(write, head);
+    if (applied !== undefined) return applied;
     const live = liveSnapshot(head, table.clock());
-    assertPreconditions(write.options, live?.etag);
-    if (write.chunkSet !== undefined && !head.sets.includes(write.chunkSet)) {
+    if (!preconditionsHold(options, live?.etag)) {
+      if (await fence(table, key, turn, head)) throw new ConflictError(live?.etag);
+      continue;
+    }
+    if (chunkSet !== undefined && !head.sets.includes(chunkSet)) {
       throw new ChunksClaimedError('the chunk rows of this write were removed by another call');
     }
     expiredEtag = live === undefined ? head.snapshot?.etag : undefined;
@@ -65,38 +74,45 @@ export async function commitSnapshot(table: SnapshotTable, write: SnapshotWrite)
 
 function committed(write: SnapshotWrite, before: Head, hadExpired: boolean): Commit {
   const replaced = hadExpired ? undefined : before.snapshot;
-  const { etag, updatedAt } = write;
-  const version = (replaced?.version ?? 0) + 1;
-  return { receipt: { etag, version, updatedAt, created: replaced === undefined }, before };
+  return { receipt: receiptOf(write, replaced?.version ?? 0, replaced === undefined), before };
 }
 
-/** What was there before is not known any more; only what the head still lists can be swept. */
-function ownCommit({ etag, updatedAt }: SnapshotWrite, head: Head, version: number): Commit {
-  const receipt = { etag, version, updatedAt, created: version === 1 };
-  return { receipt, before: { ...head, chunks: undefined } };
+/**
+ * The commit as the head proves it, though no answer did; undefined when it was not applied. What was there before is
+ * not known any more; only what the head still lists can be swept.
+ */
+export function appliedCommit(write: SnapshotWrite, head: Head): Commit | undefined {
+  const versionFound = write.turn.versionFound(head.lanes);
+  if (versionFound === undefined) return undefined;
+  const before = { ...head, chunks: undefined };
+  return { receipt: receiptOf(write, versionFound, versionFound === 0), before };
 }
 
-/** DynamoDB's TTL is in whole epoch seconds. */
-export function ttlOf(expiresAt: Date): number {
-  return Math.floor(expiresAt.getTime() / 1000);
+function receiptOf({ etag, updatedAt }: SnapshotWrite, versionFound: number, created: boolean): PutReceipt {
+  return { etag, version: versionFound + 1, updatedAt, created };
 }
 
 /** One literal expression rather than a general builder: it is made, sent and parsed with every hibernate. */
-function commitInput(table: SnapshotTable, write: SnapshotWrite, expiredEtag: string | undefined) {
-  const { dump, options, updatedAt, chunkSet } = write;
+function commitInput(table: HeadTable, write: SnapshotWrite, expiredEtag: string | undefined) {
+  const { dump, options, updatedAt, chunkSet, turn } = write;
   const { expiresAt } = options;
   const parts = new ExpressionParts();
   const etag = parts.value({ S: write.etag });
-  const info = parts.value(formatInfo(dump, updatedAt, expiresAt));
+  const info = parts.value(formatInfo(dump, updatedAt, expiresAt, write.rowsInDoubt));
   const data = parts.value(chunkSet === undefined ? { B: dump.data } : { S: chunkSet });
   const [holder, other] = chunkSet === undefined ? ['body', 'chunks'] : ['chunks', 'body'];
+  const mark = parts.value(turn.mark);
   const ttl = parts.name('ttl');
-  const setTtl = expiresAt && `, ${ttl} = ${parts.value({ N: String(ttlOf(expiresAt)) })}`;
+  // The item outlives the snapshot by the time in which a lost request may arrive. Readers go by `info.expiresAt`.
+  const removedAfter = expiresAt && Math.max(ttlOf(expiresAt), ttlAfter(updatedAt));
+  const setTtl = removedAfter === undefined ? '' : `, ${ttl} = ${parts.value({ N: String(removedAfter) })}`;
   const removeTtl = expiresAt ? '' : `, ${ttl}`;
   // Counted by DynamoDB, so that no write has to read first. What replaces an expired snapshot is a first version.
   const one = parts.value({ N: '1' });
-  const [setVersion, addVersion] =
-    expiredEtag === undefined ? ['', ` ADD version ${one}`] : [`, version = ${one}`, ''];
+  const [setVersion, addVersion, found] =
+    expiredEtag === undefined
+      ? ['', ` ADD version ${one}`, `if_not_exists(version, ${parts.value({ N: '0' })}) + ${mark}`]
+      : [`, version = ${one}`, '', mark];
 
   const replaceable =
     expiredEtag === undefined
@@ -107,9 +123,9 @@ function commitInput(table: SnapshotTable, write: SnapshotWrite, expiredEtag: st
     TableName: table.tableName,
     Key: itemKey(write.key),
     UpdateExpression:
-      `SET etag = ${etag}, info = ${info}, ${holder} = ${data}, previousEtag = if_not_exists(etag, ${etag})` +
-      `${setTtl ?? ''}${setVersion} REMOVE ${other}${removeTtl}${addVersion}`,
-    ConditionExpression: [...replaceable, notYetWritten(etag), ...announced].join(' AND '),
+      `SET etag = ${etag}, info = ${info}, ${holder} = ${data}, ${turn.attribute} = ${found}` +
+      `${setTtl}${setVersion} REMOVE ${other}, gone${removeTtl}${addVersion}`,
+    ConditionExpression: [...replaceable, notApplied(turn, mark), ...announced].join(' AND '),
     ReturnValues: 'ALL_OLD' as const,
     ...parts.attributes,
   };

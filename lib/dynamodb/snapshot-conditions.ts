@@ -1,5 +1,6 @@
 import type { Preconditions } from '../persistence/snapshot-store.ts';
 import type { ExpressionParts } from './expression.ts';
+import type { Turn } from './lanes.ts';
 
 /** The caller's preconditions as DynamoDB evaluates them on the head item, in the one step that also writes it. */
 export function preconditionClauses(
@@ -25,12 +26,14 @@ export function unexpired(now: Date, parts: ExpressionParts): string {
   return `NOT ${parts.name('info')}.${parts.name('expiresAt')} <= ${parts.value({ N: String(now.getTime()) })}`;
 }
 
-/**
- * This write has not been applied yet, neither as the current snapshot nor as the one before: what keeps the SDK's
- * own retry of a write that did commit from being applied a second time, over somebody else's newer snapshot.
- */
-export function notYetWritten(etagValue: string): string {
-  return `NOT etag = ${etagValue} AND NOT previousEtag = ${etagValue}`;
+/** No try of this write has been applied yet (see lanes.ts). A comparison with an absent attribute is false. */
+export function notApplied({ attribute }: Turn, markValue: string): string {
+  return `NOT ${attribute} >= ${markValue}`;
+}
+
+/** Nothing is stored, and no chunk row is named. */
+export function nothingNamed(parts: ExpressionParts): string {
+  return ['etag', 'sets', 'dead'].map((name) => `attribute_not_exists(${parts.name(name)})`).join(' AND ');
 }
 
 /** The writer's chunk rows are still under its name: nobody has claimed them for removal. */

@@ -1,6 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { CorruptError } from '../persistence/persistence-error.ts';
 import type { Dump, DumpFormat, SnapshotInfo } from '../persistence/snapshot-store.ts';
+import { type LaneMarks, laneMarksOf } from './lanes.ts';
 import { type ChunkSet, parseChunkSet } from './snapshot-keys.ts';
 
 export type Item = Record<string, AttributeValue>;
@@ -22,37 +23,41 @@ export interface StoredSnapshot {
 
 /**
  * A head item. `snapshot` is unset on a bare head: one that only keeps track of chunk rows, of a writer that has not
- * committed or of a snapshot that was forgotten. Readers take it for nothing stored.
+ * committed or of a snapshot that was forgotten, or that is the tombstone of a forgotten snapshot, which only keeps the
+ * lanes. Readers take it for nothing stored.
  */
 export interface Head {
   readonly snapshot: StoredSnapshot | undefined;
-  readonly previousEtag: string | undefined;
   /** The data itself, or the chunk set that holds it. */
   readonly body: Uint8Array | undefined;
   readonly chunks: ChunkSet | undefined;
   readonly checksum: Uint8Array;
+  /** A request of one of the snapshot's chunk rows had no answer, and may still arrive. */
+  readonly rowsInDoubt: boolean;
   /** Chunk sets whose rows may exist and may still be committed, or are. */
   readonly sets: readonly string[];
   /** Chunk sets whose rows may exist and can never be committed any more. */
   readonly dead: readonly string[];
+  /** The writes that were applied to the item, by the lanes of their writers. */
+  readonly lanes: LaneMarks;
+  readonly exists: boolean;
+  /** Has a `ttl`, some time after which DynamoDB removes the item. */
+  readonly isTemporary: boolean;
 }
 
-/** Attributes that make a snapshot; removing them all leaves a bare head. */
-export const snapshotAttributes = [
-  'etag',
-  'previousEtag',
-  'version',
-  'info',
-  'ttl',
-  'body',
-  'chunks',
-] as const;
+/** Attributes that make a snapshot; removing them all leaves a bare head. Release 0.1 wrote `previousEtag`. */
+export const snapshotAttributes = ['etag', 'previousEtag', 'version', 'info', 'body', 'chunks'] as const;
 
 /** What `head` and `list` read: everything but the data. */
-export const infoAttributes = ['etag', 'previousEtag', 'version', 'info', 'chunks', 'sets', 'dead'] as const;
+export const infoAttributes = ['pk', 'etag', 'version', 'info', 'chunks', 'sets', 'dead', 'ttl'] as const;
 
 /** The `info` attribute: one map, so that the expression of a write stays short, which DynamoDB parses each time. */
-export function formatInfo(dump: Dump, updatedAt: Date, expiresAt: Date | undefined): AttributeValue {
+export function formatInfo(
+  dump: Dump,
+  updatedAt: Date,
+  expiresAt: Date | undefined,
+  rowsInDoubt = false,
+): AttributeValue {
   return {
     M: {
       v: { N: headVersion },
@@ -64,6 +69,7 @@ export function formatInfo(dump: Dump, updatedAt: Date, expiresAt: Date | undefi
       checksum: { B: dump.checksum },
       updatedAt: { N: String(updatedAt.getTime()) },
       ...(expiresAt && { expiresAt: { N: String(expiresAt.getTime()) } }),
+      ...(rowsInDoubt && { rowsInDoubt: { BOOL: true } }),
     },
   };
 }
@@ -71,13 +77,21 @@ export function formatInfo(dump: Dump, updatedAt: Date, expiresAt: Date | undefi
 export function parseHead(item: Item): Head {
   return {
     snapshot: parseStored(item),
-    previousEtag: item.previousEtag?.S,
     body: item.body?.B,
     chunks: item.chunks?.S === undefined ? undefined : parseChunkSet(item.chunks.S),
     checksum: item.info?.M?.checksum?.B ?? new Uint8Array(),
+    rowsInDoubt: item.info?.M?.rowsInDoubt?.BOOL ?? false,
     sets: item.sets?.SS ?? [],
     dead: item.dead?.SS ?? [],
+    lanes: laneMarksOf(item),
+    exists: item.pk !== undefined,
+    isTemporary: item.ttl !== undefined,
   };
+}
+
+/** Nothing is stored and no chunk row is known. */
+export function isEmptyHead({ snapshot, sets, dead }: Head): boolean {
+  return snapshot === undefined && sets.length === 0 && dead.length === 0;
 }
 
 function parseStored(item: Item): StoredSnapshot | undefined {

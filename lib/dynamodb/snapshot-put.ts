@@ -1,32 +1,32 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { raceAttempts, snapshotMaxBytes } from '../defaults.ts';
-import { TooLargeError, UnavailableError } from '../persistence/persistence-error.ts';
-import { assertPreconditions } from '../persistence/preconditions.ts';
+import { lanesKept, lanesTrimmedAtOnce, raceAttempts, snapshotMaxBytes } from '../defaults.ts';
+import { ConflictError, TooLargeError, UnavailableError } from '../persistence/persistence-error.ts';
+import { preconditionsHold } from '../persistence/preconditions.ts';
 import type { Dump, PutOptions, PutReceipt } from '../persistence/snapshot-store.ts';
 import { writeChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
-import {
-  ChunksClaimedError,
-  type Commit,
-  commitSnapshot,
-  type SnapshotWrite,
-  ttlOf,
-} from './snapshot-commit.ts';
-import { preconditionClauses } from './snapshot-conditions.ts';
+import type { Lane, Turn } from './lanes.ts';
+import { appliedCommit, ChunksClaimedError, commitSnapshot, type SnapshotWrite } from './snapshot-commit.ts';
+import { notApplied, preconditionClauses } from './snapshot-conditions.ts';
+import { fence } from './snapshot-fence.ts';
+import type { Head } from './snapshot-head.ts';
 import { type ChunkSet, formatChunkSet, headKey, type ItemKey } from './snapshot-keys.ts';
-import { itemKey, liveSnapshot, readHead, type SnapshotTable } from './snapshot-table.ts';
-import { claimUncommitted, removableSets, removeDeadSets, sweep } from './sweep.ts';
+import { type HeadTable, itemKey, liveSnapshot, readHead } from './snapshot-table.ts';
+import { claimSets, removableSets, removeDeadSets, sweep } from './sweep.ts';
+import { settle, trimLanes } from './tombstone.ts';
 import { isConditionFailure } from './translate-error.ts';
+import { ttlOf } from './ttl.ts';
 
 /**
  * Stores a snapshot in place of the one before.
  * A small one: 1. commit the head, which holds the data.
  * A large one: 1. announce the chunk set in the head, 2. write the chunk rows, 3. commit the head, which points at them.
  * Either way, last: remove the chunk rows that the commit made superfluous. A crash at any point leaves the snapshot
- * before or this one, whole; what it leaves behind is named in the head (see sweep.ts).
+ * before or this one, whole; what it leaves behind is named in the head (see sweep.ts). Announcement and commit each
+ * take effect at most once, however often their requests arrive (see lanes.ts).
  */
 export async function putSnapshot(
-  table: SnapshotTable,
+  table: HeadTable,
   storeKey: string,
   dump: Dump,
   options: PutOptions,
@@ -34,117 +34,149 @@ export async function putSnapshot(
   if (dump.data.length > snapshotMaxBytes) throw new TooLargeError(dump.data.length, snapshotMaxBytes);
   const key = headKey(storeKey);
   const inline = dump.data.length <= table.inlineMaxBytes;
-  for (let attempt = 0; attempt < raceAttempts; attempt++) {
-    const write = { key, dump, options, etag: table.newEtag(), updatedAt: table.clock() };
-    try {
-      return inline
-        ? await commitAndSweep(table, { ...write, chunkSet: undefined })
-        : await putChunked(table, storeKey, write);
-    } catch (error) {
-      if (!(error instanceof ChunksClaimedError)) throw error;
+  return table.lanes.use(async (lane) => {
+    for (let attempt = 0; attempt < raceAttempts; attempt++) {
+      const write = { key, dump, options, etag: table.newEtag(), updatedAt: table.clock() };
+      try {
+        if (!inline) return await putChunked(table, storeKey, write, lane);
+        const small = { chunkSet: undefined, rowsInDoubt: false };
+        return await commitAndSweep(table, { ...write, ...small, turn: lane.turn() });
+      } catch (error) {
+        if (!(error instanceof ChunksClaimedError)) throw error;
+      }
     }
-  }
-  throw new UnavailableError('the key was forgotten during this write, again and again');
+    throw new UnavailableError('the key was forgotten during this write, again and again');
+  });
 }
 
 async function putChunked(
-  table: SnapshotTable,
+  table: HeadTable,
   storeKey: string,
-  write: Omit<SnapshotWrite, 'chunkSet'>,
+  undecided: Omit<SnapshotWrite, 'turn' | 'chunkSet' | 'rowsInDoubt'>,
+  lane: Lane,
 ): Promise<PutReceipt> {
-  const { key, dump, options, etag, updatedAt } = write;
+  const { dump, options, etag, updatedAt } = undecided;
   const count = Math.ceil(dump.data.length / table.chunkMaxBytes);
   const set: ChunkSet = { etag, count, announcedAt: updatedAt.getTime() };
-  const chunkSet = formatChunkSet(set);
-  await announce(table, key, chunkSet, options);
+  const announcement = lane.turn();
+  let write = { ...undecided, turn: lane.turn(), chunkSet: formatChunkSet(set), rowsInDoubt: true };
+  await announce(table, write, announcement);
   try {
     const ttl = options.expiresAt && ttlOf(options.expiresAt);
-    await writeChunkRows(table, set, { data: dump.data, owner: storeKey, ttl });
-    return await commitAndSweep(table, { ...write, chunkSet });
+    const certain = await writeChunkRows(table, set, { data: dump.data, owner: storeKey, ttl });
+    write = { ...write, rowsInDoubt: !certain };
+    return await commitAndSweep(table, write);
   } catch (error) {
-    if (await withdraw(table, key, { set: chunkSet, etag })) throw error;
-    // The commit took effect although its answer, and that of every retry, was lost.
-    const { receipt } = await commitSnapshot(table, { ...write, chunkSet });
-    return receipt;
+    // The commit may have taken effect although its answer, and that of every retry, was lost.
+    const applied = await withdraw(table, write);
+    if (applied !== undefined) return applied;
+    throw error;
   }
 }
 
-/** Removes what a failed write left. Resolves false when the write did take effect. */
+/** Removes what a failed write left. Resolves the receipt of one that did take effect. */
 async function withdraw(
-  table: SnapshotTable,
-  key: ItemKey,
-  own: { set: string; etag: string },
-): Promise<boolean> {
+  table: HeadTable,
+  write: SnapshotWrite & { chunkSet: string },
+): Promise<PutReceipt | undefined> {
+  const { key, chunkSet, turn, rowsInDoubt } = write;
   try {
-    if (!(await claimUncommitted(table, key, own))) return false;
-    await removeDeadSets(table, key, [own.set]);
+    if (await claimSets(table, key, [chunkSet])) {
+      const head = await removeDeadSets(table, key, [chunkSet], rowsInDoubt ? undefined : chunkSet);
+      if (head !== undefined) await settle(table, key, head, turn.lane);
+      return undefined;
+    }
+    return appliedCommit(write, await readHead(table, key, 'info', turn.attribute))?.receipt;
   } catch {
     // The first error is the one to report. The rows stay named in the head, for the next writer.
+    return undefined;
   }
-  return true;
 }
 
-async function commitAndSweep(table: SnapshotTable, write: SnapshotWrite): Promise<PutReceipt> {
+async function commitAndSweep(table: HeadTable, write: SnapshotWrite): Promise<PutReceipt> {
   const { receipt, before } = await commitSnapshot(table, write);
-  await sweepAfter(table, write, before);
+  try {
+    await sweepAfter(table, write, before);
+  } catch {
+    // The snapshot is safe by now: a failing clean-up must not make it look otherwise. The next write tries again.
+  }
   return receipt;
 }
 
-/** The snapshot is safe by now: a failing clean-up must not make it look otherwise. The next write tries again. */
-async function sweepAfter(
-  table: SnapshotTable,
-  write: SnapshotWrite,
-  before: Commit['before'],
-): Promise<void> {
-  const claim = removableSets(before, write.chunkSet, table.clock());
-  try {
-    await sweep(table, write.key, claim, before.dead);
-  } catch {
-    return;
-  }
+/** Nothing to do after most writes. */
+async function sweepAfter(table: HeadTable, write: SnapshotWrite, before: Head): Promise<void> {
+  const { key, chunkSet, turn } = write;
+  const claim = removableSets(before, chunkSet, table.clock());
+  const expires = write.options.expiresAt !== undefined;
+  if (expires && before.sets.some((set) => set !== chunkSet)) await keepNames(table, write);
+  const head = await sweep(table, key, claim, before);
+  if (head !== undefined) await settle(table, key, head, turn.lane);
+  const over = table.lanes.over(before.lanes, turn.attribute);
+  if (over.length > lanesKept) await trimLanes(table, key, over.slice(0, lanesTrimmedAtOnce));
 }
 
-/**
- * Names the chunk set in the head, and refuses a writer whose precondition fails already, before it sends megabytes.
- * Never a set that is being removed: the SDK's own retry of an announcement may arrive after a forget has claimed it.
- */
-async function announce(
-  table: SnapshotTable,
-  key: ItemKey,
-  chunkSet: string,
-  options: PutOptions,
-): Promise<void> {
-  // The second time without the preconditions: they met a snapshot that has expired, and the commit decides.
-  for (const conditions of [options, {}]) {
-    try {
-      await addSet(table, key, chunkSet, conditions);
-      return;
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-    }
-    const head = await readHead(table, key, 'info');
-    if (head.dead.includes(chunkSet))
-      throw new ChunksClaimedError('the chunk rows of this write are being removed');
-    assertPreconditions(options, liveSnapshot(head, table.clock())?.etag);
-  }
-  throw new UnavailableError('the key was forgotten during this write');
-}
-
-async function addSet(
-  table: SnapshotTable,
-  key: ItemKey,
-  chunkSet: string,
-  options: PutOptions,
-): Promise<void> {
+/** The head names rows of others, which may have no time to live: it must not expire before they are gone. */
+async function keepNames(table: HeadTable, { key, etag }: SnapshotWrite): Promise<void> {
   const parts = new ExpressionParts();
-  const notClaimed = `NOT contains(${parts.name('dead')}, ${parts.value({ S: chunkSet })})`;
   await table.client.send(
     new UpdateItemCommand({
       TableName: table.tableName,
       Key: itemKey(key),
-      UpdateExpression: `ADD ${parts.name('sets')} ${parts.value({ SS: [chunkSet] })}`,
-      ConditionExpression: [notClaimed, ...preconditionClauses(options, parts)].join(' AND '),
+      UpdateExpression: `REMOVE ${parts.name('ttl')}`,
+      ConditionExpression: `etag = ${parts.value({ S: etag })}`,
       ...parts.attributes,
     }),
   );
+}
+
+/**
+ * Names the chunk set in the head, and refuses a writer whose precondition fails already, before it sends megabytes.
+ * From here the head does not expire: nobody would find the rows of a writer that dies.
+ */
+async function announce(
+  table: HeadTable,
+  { key, chunkSet, options }: SnapshotWrite & { chunkSet: string },
+  turn: Turn,
+): Promise<void> {
+  let conditions = options;
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    if (await addSet(table, key, { chunkSet, conditions, turn })) return;
+    const head = await readHead(table, key, 'info', turn.attribute);
+    if (turn.versionFound(head.lanes) !== undefined) {
+      if (head.sets.includes(chunkSet)) return;
+      throw new ChunksClaimedError('the chunk rows of this write are being removed');
+    }
+    const live = liveSnapshot(head, table.clock());
+    if (!preconditionsHold(options, live?.etag)) {
+      if (await fence(table, key, turn, head)) throw new ConflictError(live?.etag);
+      continue;
+    }
+    // They met a snapshot that has expired: the commit decides.
+    conditions = {};
+  }
+  throw new UnavailableError('other writers of this key were faster, again and again');
+}
+
+async function addSet(
+  table: HeadTable,
+  key: ItemKey,
+  { chunkSet, conditions, turn }: { chunkSet: string; conditions: PutOptions; turn: Turn },
+): Promise<boolean> {
+  const parts = new ExpressionParts();
+  const mark = parts.value(turn.mark);
+  const added = `ADD ${parts.name('sets')} ${parts.value({ SS: [chunkSet] })}`;
+  const request = new UpdateItemCommand({
+    TableName: table.tableName,
+    Key: itemKey(key),
+    UpdateExpression: `${added} SET ${turn.attribute} = ${mark} REMOVE ${parts.name('ttl')}, gone`,
+    ConditionExpression: [...preconditionClauses(conditions, parts), notApplied(turn, mark)].join(' AND '),
+    ...parts.attributes,
+  });
+  try {
+    await turn.watch(() => table.client.send(request));
+    return true;
+  } catch (error) {
+    if (isConditionFailure(error)) return false;
+    throw error;
+  }
 }

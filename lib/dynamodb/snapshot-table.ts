@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { NewEtag } from '../persistence/etag.ts';
 import { isLive } from '../persistence/expiry.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Lanes } from './lanes.ts';
 import { type Head, infoAttributes, parseHead, type StoredSnapshot } from './snapshot-head.ts';
 import type { ItemKey } from './snapshot-keys.ts';
 
@@ -16,16 +17,31 @@ export interface SnapshotTable {
   readonly chunkMaxBytes: number;
 }
 
+/** The table, for those who write head items: each write is guarded by a lane. */
+export interface HeadTable extends SnapshotTable {
+  readonly lanes: Lanes;
+}
+
 export function itemKey({ pk, sk }: ItemKey) {
   return { pk: { S: pk }, sk: { S: sk } };
 }
 
 const emptyHead: Head = parseHead({});
 
-/** The head item as of now (strongly consistent), with its data or without. An absent item is an empty head. */
-export async function readHead(table: SnapshotTable, key: ItemKey, what: 'all' | 'info'): Promise<Head> {
+/**
+ * The head item as of now (strongly consistent), with its data or without. An absent item is an empty head.
+ *
+ * @param lane the attribute of the one lane to read with the information; the data comes with all of them
+ */
+export async function readHead(
+  table: SnapshotTable,
+  key: ItemKey,
+  what: 'all' | 'info',
+  lane?: string,
+): Promise<Head> {
   const parts = new ExpressionParts();
-  const info = infoAttributes.map((name) => parts.name(name)).join(', ');
+  const wanted = lane === undefined ? infoAttributes : [...infoAttributes, lane];
+  const info = wanted.map((name) => parts.name(name)).join(', ');
   const { Item } = await table.client.send(
     new GetItemCommand({
       TableName: table.tableName,

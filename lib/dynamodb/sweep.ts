@@ -1,9 +1,9 @@
-import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { abandonedAfterMs } from '../defaults.ts';
-import { deleteChunkRows } from './chunk-rows.ts';
+import { buryChunkRows, deleteChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
 import { type Head, parseHead } from './snapshot-head.ts';
-import { formatChunkSet, type ItemKey, parseChunkSet } from './snapshot-keys.ts';
+import { type ChunkSet, formatChunkSet, type ItemKey, parseChunkSet } from './snapshot-keys.ts';
 import { itemKey, type SnapshotTable } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
 
@@ -19,40 +19,44 @@ export function removableSets(head: Head, current: string | undefined, now: Date
   return head.sets.filter((text) => {
     if (text === current) return false;
     if (text === superseded) return true;
-    const announcedAt = parseChunkSet(text)?.announcedAt ?? 0;
-    return now.getTime() - announcedAt > abandonedAfterMs;
+    return !isYoung(parseChunkSet(text), now);
   });
 }
 
+/** The set whose rows were all written for certain, where the head's snapshot has one: no request can arrive any more. */
+export function certainSet({ chunks, rowsInDoubt }: Head): string | undefined {
+  return chunks === undefined || rowsInDoubt ? undefined : formatChunkSet(chunks);
+}
+
 /**
- * 1. move the sets from `sets` to `dead`, 2. delete their rows, 3. take them out of `dead`, and the head with them if
- * nothing else is left in it. A crash in between leaves them in `dead`, for the next one who comes.
+ * 1. move the sets from `sets` to `dead`, 2. delete their rows, 3. take them out of `dead`. A crash in between leaves
+ * them in `dead`, for the next one who comes. Resolves the head after it; undefined where nothing was removed.
  */
 export async function sweep(
   table: SnapshotTable,
   key: ItemKey,
   claim: readonly string[],
-  dead: readonly string[],
-) {
+  before: Pick<Head, 'chunks' | 'rowsInDoubt' | 'dead'>,
+): Promise<Head | undefined> {
   const claimed = claim.length > 0 && (await claimSets(table, key, claim)) ? claim : [];
-  const all = [...new Set([...claimed, ...dead])];
-  if (all.length > 0) await removeDeadSets(table, key, all);
+  const all = [...new Set([...claimed, ...before.dead])];
+  return all.length > 0 ? removeDeadSets(table, key, all, certainSet(before as Head)) : undefined;
 }
 
 /**
- * Resolves false, and claims nothing, when one of the sets is in force: a writer that seemed dead has committed after all.
+ * Resolves false, and claims nothing, when one of the sets is in force, since a writer that seemed dead has committed
+ * after all, or is not there any more.
  */
-async function claimSets(table: SnapshotTable, key: ItemKey, sets: readonly string[]): Promise<boolean> {
-  const parts = new ExpressionParts();
-  const inForce = sets.map((set) => `NOT ${parts.name('chunks')} = ${parts.value({ S: set })}`);
-  return moveToDead(table, key, { sets, condition: inForce.join(' AND '), parts });
-}
-
-async function moveToDead(
+export async function claimSets(
   table: SnapshotTable,
   key: ItemKey,
-  { sets, condition, parts }: { sets: readonly string[]; condition: string; parts: ExpressionParts },
+  sets: readonly string[],
 ): Promise<boolean> {
+  const parts = new ExpressionParts();
+  const conditions = sets.flatMap((set) => {
+    const value = parts.value({ S: set });
+    return [`contains(${parts.name('sets')}, ${value})`, `NOT ${parts.name('chunks')} = ${value}`];
+  });
   const moved = parts.value({ SS: [...sets] });
   try {
     await table.client.send(
@@ -60,7 +64,7 @@ async function moveToDead(
         TableName: table.tableName,
         Key: itemKey(key),
         UpdateExpression: `ADD ${parts.name('dead')} ${moved} DELETE ${parts.name('sets')} ${moved}`,
-        ConditionExpression: condition,
+        ConditionExpression: conditions.join(' AND '),
         ...parts.attributes,
       }),
     );
@@ -72,29 +76,25 @@ async function moveToDead(
 }
 
 /**
- * Claims one's own set after a write that failed.
- * Resolves false, and claims nothing, when the write was committed after all: the answer to it was lost.
+ * Steps 2 and 3 of `sweep`, for sets that are in `dead` already. Where a request for a row may still arrive, a
+ * tombstone takes the row's place: for any set announced of late but the `certain` one.
+ * Resolves the head after it; undefined where there is none.
  */
-export async function claimUncommitted(
-  table: SnapshotTable,
-  key: ItemKey,
-  own: { set: string; etag: string },
-): Promise<boolean> {
-  const parts = new ExpressionParts();
-  const condition = `NOT ${parts.name('etag')} = ${parts.value({ S: own.etag })}`;
-  return moveToDead(table, key, { sets: [own.set], condition, parts });
-}
-
-/** Steps 2 and 3 of `sweep`, for sets that are in `dead` already. */
 export async function removeDeadSets(
   table: SnapshotTable,
   key: ItemKey,
   dead: readonly string[],
-): Promise<void> {
-  await deleteChunkRows(
-    table,
-    dead.map(parseChunkSet).filter((set) => set !== undefined),
-  );
+  certain?: string,
+): Promise<Head | undefined> {
+  const now = table.clock();
+  const buried: ChunkSet[] = [];
+  const deleted: ChunkSet[] = [];
+  for (const text of dead) {
+    const set = parseChunkSet(text);
+    if (set !== undefined) (isYoung(set, now) && text !== certain ? buried : deleted).push(set);
+  }
+  await buryChunkRows(table, buried);
+  await deleteChunkRows(table, deleted);
   const parts = new ExpressionParts();
   try {
     const { Attributes = {} } = await table.client.send(
@@ -107,28 +107,14 @@ export async function removeDeadSets(
         ...parts.attributes,
       }),
     );
-    if (isEmptyHead(parseHead(Attributes))) await deleteEmptyHead(table, key);
+    return parseHead(Attributes);
   } catch (error) {
-    if (!isConditionFailure(error)) throw error;
+    if (isConditionFailure(error)) return undefined;
+    throw error;
   }
 }
 
-/** Nothing is stored and no chunk row is known. */
-export function isEmptyHead({ snapshot, sets, dead }: Head): boolean {
-  return snapshot === undefined && sets.length === 0 && dead.length === 0;
-}
-
-async function deleteEmptyHead(table: SnapshotTable, key: ItemKey): Promise<void> {
-  const parts = new ExpressionParts();
-  const condition = ['etag', 'sets', 'dead']
-    .map((name) => `attribute_not_exists(${parts.name(name)})`)
-    .join(' AND ');
-  await table.client.send(
-    new DeleteItemCommand({
-      TableName: table.tableName,
-      Key: itemKey(key),
-      ConditionExpression: condition,
-      ...parts.attributes,
-    }),
-  );
+/** Its writer may still be at work, or a request of it on its way. A name that cannot be read is an old one. */
+function isYoung(set: ChunkSet | undefined, now: Date): boolean {
+  return now.getTime() - (set?.announcedAt ?? 0) <= abandonedAfterMs;
 }

@@ -5,9 +5,12 @@ export function isConditionFailure(error: unknown): error is Error {
   return nameOf(error) === 'ConditionalCheckFailedException';
 }
 
-/** True when the SDK sent the request more than once, so that an earlier try may have been the one that took effect. */
-export function wasRetried(error: unknown): boolean {
-  const attempts = (error as { $metadata?: { attempts?: number } }).$metadata?.attempts;
+/**
+ * True of an answer or error for which the SDK sent the request more than once: an earlier try may have been the one
+ * that took effect, or may be under way still.
+ */
+export function wasRetried(outcome: unknown): boolean {
+  const attempts = (outcome as { $metadata?: { attempts?: number } } | undefined)?.$metadata?.attempts;
   return (attempts ?? 1) > 1;
 }
 

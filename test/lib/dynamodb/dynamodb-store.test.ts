@@ -11,25 +11,23 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
 import { ConflictError, UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
 import { sdkError } from '../../support/failing-client.ts';
 import { randomBytesOf } from '../../support/random-bytes.ts';
 
 const now = new Date('2027-01-01T00:00:00.250Z');
 const dynamoDb = mockClient(DynamoDBClient);
-const store = dynamoDbStore({
-  client: new DynamoDBClient({ region: 'eu-central-1' }),
-  tableName: 'T',
-  clock: () => now,
-  newEtag: () => 'E',
-  inlineMaxBytes: 100,
-  chunkMaxBytes: 150,
-});
 /** The shard is the hash of the key, pinned: another one would lose what is stored. */
 const headKey = { pk: { S: 'heads/agent/1' }, sk: { S: 'key/k' } };
 
+let store: SnapshotCatalog;
 beforeEach(() => {
   dynamoDb.reset();
+  store = dynamoDbStore({
+    ...{ client: new DynamoDBClient({ region: 'eu-central-1' }), tableName: 'T', clock: () => now },
+    ...{ newEtag: () => 'E', writer: 'me', inlineMaxBytes: 100, chunkMaxBytes: 150 },
+  });
 });
 
 const inputsOf = () => dynamoDb.commandCalls(UpdateItemCommand).map((call) => call.args[0].input);
@@ -65,14 +63,14 @@ describe('commands of a put', () => {
     expect(input).toMatchObject({ TableName: 'T', Key: headKey, ReturnValues: 'ALL_OLD' });
     expect(readable(input ?? {})).toEqual({
       update: [
-        'SET etag = "E", info = <info>, body = <4 bytes>, previousEtag = if_not_exists(etag, "E")',
-        'REMOVE chunks, ttl ADD version "1"',
+        'SET etag = "E", info = <info>, body = <4 bytes>,',
+        'w_me0 = if_not_exists(version, "0") + "1798761600250000000000000"',
+        'REMOVE chunks, gone, ttl ADD version "1"',
       ].join(' '),
       condition: [
         'etag IN ("e1", "e2")',
         'NOT info.expiresAt <= "1798761600250"',
-        'NOT etag = "E"',
-        'NOT previousEtag = "E"',
+        'NOT w_me0 >= "1798761600250000000000000"',
       ].join(' AND '),
     });
     expect(
@@ -107,10 +105,14 @@ describe('commands of a put', () => {
     const set = 'E.3.1798761600250';
     const [announce, commit] = inputsOf().map(readable);
     expect(announce).toEqual({
-      update: `ADD sets ["${set}"]`,
-      condition: `NOT contains(dead, "${set}") AND attribute_not_exists(etag)`,
+      update: `ADD sets ["${set}"] SET w_me0 = "1798761600250000000000000" REMOVE ttl, gone`,
+      condition: 'attribute_not_exists(etag) AND NOT w_me0 >= "1798761600250000000000000"',
     });
-    const rows = dynamoDb.commandCalls(PutItemCommand).map((call) => call.args[0].input.Item);
+    const puts = dynamoDb.commandCalls(PutItemCommand).map((call) => call.args[0].input);
+    expect(new Set(puts.map((put) => put.ConditionExpression))).toEqual(
+      new Set(['attribute_not_exists(pk)']),
+    );
+    const rows = puts.map((put) => put.Item);
     expect(
       rows.map((row) => [row?.pk?.S, row?.sk?.S, row?.body?.B?.length, row?.owner?.S, row?.ttl?.N]),
     ).toEqual([
@@ -118,10 +120,58 @@ describe('commands of a put', () => {
       ['chunk/E/1', 'chunk', 150, 'agent/k', '1798761660'],
       ['chunk/E/2', 'chunk', 100, 'agent/k', '1798761660'],
     ]);
-    expect(commit?.update).toContain('ttl = "1798761660"');
+    // The head lives on for a quarter of an hour, for the requests that may still arrive.
+    expect(commit?.update).toContain('ttl = "1798762500"');
     expect(commit?.update).toContain(`chunks = "${set}"`);
-    expect(commit?.update).toMatch(/REMOVE body ADD version "1"$/);
+    expect(commit?.update).toMatch(/REMOVE body, gone ADD version "1"$/);
     expect(commit?.condition).toContain(`contains(sets, "${set}")`);
+  });
+});
+
+describe('lanes on an item', () => {
+  const lanesOf = (count: number, ageMs: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, lane) => [
+        `w_other${lane}`,
+        { N: `${now.getTime() - ageMs}000000000000` },
+      ]),
+    );
+
+  test('are removed, unless changed, when there are more than 16 of writers that are long gone', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: lanesOf(17, 900_001) })
+      .resolves({});
+
+    await store.put('agent/k', await textDump('hi'));
+
+    const trim = readable(inputsOf()[1] ?? {});
+    expect(trim.update).toMatch(/^REMOVE w_other0, w_other1, .*w_other16$/);
+    expect(trim.condition).toMatch(/^w_other0 = "1798760700249000000000000" AND .*w_other16 = "[0-9]+"$/);
+    expect(inputsOf()).toHaveLength(2);
+  });
+
+  test.each([
+    [16, 900_001],
+    [40, 900_000],
+  ])('stay where %i of them are %i ms old', async (count, ageMs) => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: lanesOf(count, ageMs) })
+      .resolves({});
+
+    await store.put('agent/k', await textDump('hi'));
+
+    expect(inputsOf()).toHaveLength(1);
+  });
+
+  test('a clean-up that fails is no failure of the write', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: lanesOf(17, 900_001) })
+      .rejects(sdkError('ThrottlingException'));
+
+    expect(await store.put('agent/k', await textDump('hi'))).toMatchObject({ etag: 'E', version: 1 });
   });
 });
 
@@ -145,19 +195,57 @@ describe('commands of get, head, delete and list', () => {
     expect(read).not.toContain('body');
   });
 
-  test('a delete of a snapshot without chunk rows is one conditional delete', async () => {
+  const forget = {
+    update: [
+      'SET gone = "E", w_me0 = "1798761600250000000000000", ttl = "1798762500"',
+      'REMOVE etag, previousEtag, version, info, body, chunks',
+    ].join(' '),
+    condition: [
+      'attribute_exists(etag)',
+      'attribute_not_exists(sets)',
+      'attribute_not_exists(dead)',
+      'NOT w_me0 >= "1798761600250000000000000"',
+    ].join(' AND '),
+  };
+
+  test('a delete makes a tombstone in one update, and deletes that where nobody else wrote lately', async () => {
+    const longAgo = { w_other0: { N: '1798760700249990000000003' } };
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { etag: { S: 'e' }, ...longAgo } });
     dynamoDb.on(DeleteItemCommand).resolves({});
 
     await store.delete('agent/k');
 
-    expect(dynamoDb.calls().map((call) => call.args[0].input)).toEqual([
+    expect(inputsOf().map(readable)).toEqual([forget]);
+    expect(dynamoDb.commandCalls(DeleteItemCommand).map((call) => call.args[0].input)).toEqual([
       {
         TableName: 'T',
         Key: headKey,
-        ConditionExpression: 'attribute_not_exists(#sets) AND attribute_not_exists(dead)',
+        ConditionExpression: [
+          'gone = :v0',
+          'attribute_not_exists(etag)',
+          'attribute_not_exists(#sets)',
+          'attribute_not_exists(dead)',
+        ].join(' AND '),
         ExpressionAttributeNames: { '#sets': 'sets' },
+        ExpressionAttributeValues: { ':v0': { S: 'E' } },
       },
     ]);
+  });
+
+  test.each([
+    ['somebody else wrote the key within a quarter of an hour', { w_other0: '1798760700250000000000003' }, 1],
+    ['the SDK sent it more than once', {}, 2],
+  ])('a delete leaves the tombstone when %s', async (_why, lanes, attempts) => {
+    const marks = Object.entries(lanes).map(([lane, mark]) => [lane, { N: mark }]);
+    dynamoDb.on(UpdateItemCommand).resolves({
+      Attributes: { etag: { S: 'e' }, ...Object.fromEntries(marks) },
+      $metadata: { attempts },
+    });
+
+    await store.delete('agent/k');
+
+    expect(inputsOf().map(readable)).toEqual([forget]);
+    expect(dynamoDb.calls()).toHaveLength(1);
   });
 
   test('a list asks each shard once, and goes on after an empty page with a key and ends at an empty key', async () => {

@@ -4,6 +4,7 @@ import { unpackState } from '../../../lib/persistence/pack.ts';
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
+import { leftByTtl } from '../../support/left-by-ttl.ts';
 import { randomBytesOf, sha256 } from '../../support/random-bytes.ts';
 import { type TestClock, testClock } from '../../support/test-clock.ts';
 
@@ -55,10 +56,12 @@ describe('writers that meet at the worst moment', () => {
     return snapshot && sha256(await unpackState(snapshot.dump));
   };
   const rows = async () =>
-    (await table.rows()).filter((row) => row.owner?.S === key || row.sk?.S === `key/${keys}`).length;
+    leftByTtl(await table.rows(), clock.now()).filter(
+      (row) => row.owner?.S === key || row.sk?.S === `key/${keys}`,
+    ).length;
 
   test('a sweep never takes the rows of a slow writer that has committed after all', async () => {
-    const slow = interfering(starts('SET'), async (commit) => {
+    const slow = interfering(starts('SET etag'), async (commit) => {
       clock.advanceSecs(16 * 60);
       const sweeping = interfering(starts('ADD dead'), async (claim) => {
         await commit();
@@ -99,7 +102,7 @@ describe('writers that meet at the worst moment', () => {
 
   test('a conditional delete whose answer was lost is a success, with chunk rows too', async () => {
     const { etag } = await healthy.put(key, await bytesDump(large));
-    const losing = interfering(starts('REMOVE'), async (send) => {
+    const losing = interfering(starts('SET gone'), async (send) => {
       await send();
       return send().catch((error: Error) => {
         throw Object.assign(error, { $metadata: { attempts: 2 } });
