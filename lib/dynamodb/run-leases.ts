@@ -1,5 +1,6 @@
 import { DeleteItemCommand, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import { raceAttempts } from '../defaults.ts';
+import { CorruptError, UnavailableError } from '../persistence/persistence-error.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import type { RunLease, RunLeases } from '../runs/run-leases.ts';
 import { checkedKey } from './checked-key.ts';
@@ -21,32 +22,42 @@ export function dynamoDbRunLeases(table: RunTable): RunLeases {
     return Item && parseLease(Item);
   };
 
-  const acquire: RunLeases['acquire'] = async (agent, action, lease, now) => {
+  /** Undefined where another lease holds, or the own one for longer. */
+  const take = async (agent: string, action: string, lease: RunLease, now: Date) => {
     const parts = new ExpressionParts();
     const runId = parts.value({ S: lease.runId });
+    const until = parts.value({ N: String(lease.until.getTime()) });
     const set = [
       `runId = ${runId}`,
-      `heldUntil = ${parts.value({ N: String(lease.until.getTime()) })}`,
+      `heldUntil = ${until}`,
       `${parts.name('ttl')} = ${parts.value(runTtl(table))}`,
     ];
     const isOver = `heldUntil <= ${parts.value({ N: String(now.getTime()) })}`;
-    const freeOrOwn = `attribute_not_exists(pk) OR runId = ${runId} OR ${isOver}`;
-    return onCondition(
+    const prolonged = `(runId = ${runId} AND heldUntil <= ${until})`;
+    return onCondition<RunLease | undefined>(
       async () => {
         await client.send(
           new UpdateItemCommand({
             TableName: tableName,
             Key: keyOf(agent, action),
             UpdateExpression: `SET ${set.join(', ')}`,
-            ConditionExpression: freeOrOwn,
+            ConditionExpression: `attribute_not_exists(pk) OR ${isOver} OR ${prolonged}`,
             ...parts.attributes,
           }),
         );
         return lease;
       },
-      // Given back between the write and this read, it is free: one more try, by then likely to succeed.
-      async () => (await holder(agent, action)) ?? acquire(agent, action, lease, now),
+      async () => undefined,
     );
+  };
+
+  const acquire: RunLeases['acquire'] = async (agent, action, lease, now) => {
+    for (let attempt = 1; attempt <= raceAttempts; attempt++) {
+      // Given back between the write and the read, it is free for one more try.
+      const held = (await take(agent, action, lease, now)) ?? (await holder(agent, action));
+      if (held !== undefined) return held;
+    }
+    throw new UnavailableError('the lease of the action changes hands faster than it can be read');
   };
 
   const release = async (agent: string, action: string, runId: string): Promise<void> => {

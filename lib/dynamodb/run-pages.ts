@@ -1,4 +1,4 @@
-import { PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { LifecycleJob } from '../lifecycle/lifecycle-job.ts';
 import { decodeState, encodeState } from '../persistence/codec.ts';
 import { packState, unpackState } from '../persistence/pack.ts';
@@ -56,10 +56,16 @@ export async function commitPage(
       );
       return progress;
     },
-    // The answer to an earlier try may have been lost.
+    // The answer to an earlier try may have been lost. It is this page that tells, not the last one: others may follow.
     async () => {
-      const last = await lastPage(table, shard);
-      return last?.writer?.S === page.writer ? progress : undefined;
+      const Key = checkedKey(shardKey(shard), pageSortKey(before.pages));
+      const { Item: there } = await table.client.send(
+        new GetItemCommand({
+          ...{ TableName: table.tableName, Key, ConsistentRead: true },
+          ProjectionExpression: 'writer',
+        }),
+      );
+      return there?.writer?.S === page.writer ? progress : undefined;
     },
   );
 }

@@ -2,6 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { CorruptError } from '../persistence/persistence-error.ts';
 import type { Overlap, RunStatus, RunTrigger, StoredRun } from '../runs/run.ts';
 import type { NewRun } from '../runs/run-store.ts';
+import { endTime } from '../runs/shard-progress.ts';
 import { actionRunKey, runKey, runSortKey } from './run-table.ts';
 import type { Item } from './snapshot-head.ts';
 
@@ -40,7 +41,7 @@ export function parseRun(agent: string, item: Item): StoredRun {
     status: oneOf<RunStatus>(item, 'runStatus', ['running', 'completed', 'failed', 'skipped']),
     ...(reason?.S !== undefined && { reason: reason.S }),
     startedAt: timeOf(startedAt),
-    ...(finishedAt && { finishedAt: timeOf(finishedAt) }),
+    ...(finishedAt && { finishedAt: endTime(timeOf(startedAt), timeOf(finishedAt)) }),
     sessions: amountOf(item, 'okJobs') + amountOf(item, 'failedJobs'),
     ok: amountOf(item, 'okJobs'),
     failed: amountOf(item, 'failedJobs'),

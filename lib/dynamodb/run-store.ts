@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { StoredRun } from '../runs/run.ts';
 import type { RunRef, RunStore } from '../runs/run-store.ts';
@@ -52,16 +53,22 @@ export function dynamoDbRunStore(table: RunTable): RunStore {
       async () => foundRun(await readItem(ref), ref),
     );
 
-  const create: RunStore['create'] = (run) =>
-    onCondition<{ run: StoredRun; created: boolean }>(
+  const create: RunStore['create'] = async (run) => {
+    // Tells this call's own record, where the answer was lost, from one that another call has made.
+    const creator = randomUUID();
+    const Item = { ...formatRun(run, runTtl(table)), creator: { S: creator } };
+    return onCondition<{ run: StoredRun; created: boolean }>(
       async () => {
-        const Item = formatRun(run, runTtl(table));
         const isNew = 'attribute_not_exists(pk)';
         await client.send(new PutItemCommand({ TableName: tableName, Item, ConditionExpression: isNew }));
         return { run: parseRun(run.agent, Item), created: true };
       },
-      async () => ({ run: foundRun(await readRun(run), run), created: false }),
+      async () => {
+        const there = foundRun(await readItem(run), run);
+        return { run: parseRun(run.agent, there), created: there.creator?.S === creator };
+      },
     );
+  };
 
   const end: RunStore['end'] = async (ref, { status, reason, at }) => {
     const parts = new ExpressionParts();

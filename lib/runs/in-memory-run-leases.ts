@@ -11,7 +11,8 @@ export function inMemoryRunLeases(): RunLeases {
     },
     async acquire(agent, action, lease, now) {
       const held = leases.get(keyOf(agent, action));
-      if (held !== undefined && held.runId !== lease.runId && held.until > now) return held;
+      const holds = held !== undefined && held.until > now;
+      if (holds && (held.runId !== lease.runId || held.until > lease.until)) return held;
       leases.set(keyOf(agent, action), lease);
       return lease;
     },

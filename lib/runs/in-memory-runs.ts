@@ -5,7 +5,15 @@ import type { StoredRun } from './run.ts';
 import { RunNotFoundError } from './run-error.ts';
 import type { RunLeases } from './run-leases.ts';
 import type { RunRef, RunStore, ShardClaim, ShardProgress, ShardRef } from './run-store.ts';
-import { addTotals, endOf, isOver, noProgress, progressAfter, type RunFaults } from './shard-progress.ts';
+import {
+  addTotals,
+  endOf,
+  endTime,
+  isOver,
+  noProgress,
+  progressAfter,
+  type RunFaults,
+} from './shard-progress.ts';
 
 interface ShardPageRecord {
   readonly writer: string;
@@ -78,7 +86,8 @@ function inMemoryRunStore(): RunStore {
       const record = found(ref);
       if (record.run.status === 'running') {
         const pending = status === 'skipped' ? [] : record.run.pending;
-        record.run = { ...record.run, status, reason, pending, finishedAt: at };
+        const finishedAt = endTime(record.run.startedAt, at);
+        record.run = { ...record.run, status, reason, pending, finishedAt };
       }
       return copy(record);
     },
@@ -119,7 +128,12 @@ function inMemoryRunStore(): RunStore {
           abandoned: abandoned + (progress.done ? 0 : 1),
         };
       }
-      if (isOver(record.run)) record.run = { ...record.run, ...endOf(record.faults), finishedAt: at };
+      if (isOver(record.run))
+        record.run = {
+          ...record.run,
+          ...endOf(record.faults),
+          finishedAt: endTime(run.startedAt, at),
+        };
       return copy(record);
     },
     async listJobs({ agent, runId, ok, limit, after }) {

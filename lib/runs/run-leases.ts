@@ -9,8 +9,9 @@ export interface RunLeases {
   /** The last lease that was taken, over or not; undefined when it was given back. */
   holder(agent: string, action: string): Promise<RunLease | undefined>;
   /**
-   * Takes the lease where it is free, over, or held by the same run, whose time it then prolongs.
-   * Resolves the lease that holds now: that of another run when it is not free.
+   * Takes the lease where it is free, over, or held by the same run, whose time it then prolongs, and never shortens:
+   * that of a host whose clock was set back stays as it is. Resolves the lease that holds now: that of another run when
+   * it is not free.
    */
   acquire(agent: string, action: string, lease: RunLease, now: Date): Promise<RunLease>;
   /** Gives the lease back. Nothing happens when the run does not hold it. */

@@ -43,16 +43,33 @@ export async function failRun(engine: RunEngine, run: StoredRun, reason: string)
   await noteEnd(engine, run, now);
 }
 
+/** How often the lease of an action is given back in the name of a run that has ended, before another one has it. */
+const leaseAttempts = 3;
+
+/**
+ * Takes the lease of a run that is to start. Resolves false when another run is going. One that has ended may hold it
+ * again: its last call to prolong it was late.
+ */
+export async function takeLease(engine: RunEngine, run: StoredRun): Promise<boolean> {
+  if (run.overlap === 'allow') return true;
+  for (let attempt = 1; attempt <= leaseAttempts && (await makeWay(engine, run)); attempt++)
+    if (await holdLease(engine, run)) return true;
+  return false;
+}
+
 /**
  * Makes way for a run: the lease of one that has ended is given back, and one whose lease has run out is failed, since
- * nobody works on it any more. Its record must say so before its name is gone from the lease.
+ * nobody works on it any more. Its record must say so before its name is gone from the lease. Resolves false when
+ * another run is going.
  */
-export async function clearLease(engine: RunEngine, { agent, action, runId }: StoredRun): Promise<void> {
+async function makeWay(engine: RunEngine, { agent, action, runId }: StoredRun): Promise<boolean> {
   const holder = await engine.attempt(() => engine.leases.holder(agent, action));
-  if (holder === undefined || holder.runId === runId) return;
+  if (holder === undefined || holder.runId === runId) return true;
   const other = await engine.attempt(() => engine.runs.get({ agent, runId: holder.runId }));
   if (other === undefined || other.status !== 'running')
     await engine.attempt(() => engine.leases.release(agent, action, holder.runId));
   else if (holder.until <= engine.clock())
     await failRun(engine, other, 'the run was abandoned: its lease ran out');
+  else return false;
+  return true;
 }

@@ -52,3 +52,8 @@ export function endOf({ unrecorded, abandoned }: RunFaults): {
 export function isOver({ status, pending }: Pick<StoredRun, 'status' | 'pending'>): boolean {
   return status === 'running' && pending.length === 0;
 }
+
+/** No run ends before it began, whatever the clocks of those who began and ended it say. */
+export function endTime(startedAt: Date, at: Date): Date {
+  return at < startedAt ? startedAt : at;
+}

@@ -7,7 +7,7 @@ import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { UnknownActionError } from './run-error.ts';
 import { requestedRunId, scheduledRunId } from './run-id.ts';
-import { clearLease, failRun, holdLease } from './run-lifetime.ts';
+import { failRun, takeLease } from './run-lifetime.ts';
 import type { RunMessage } from './run-message.ts';
 
 export interface RunRequest {
@@ -61,8 +61,7 @@ async function dispatchRequested(engine: RunEngine, run: StoredRun): Promise<Sta
 }
 
 async function dispatch(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
-  if (run.overlap === 'skip') await clearLease(engine, run);
-  if (!(await holdLease(engine, run))) return skip(engine, run);
+  if (!(await takeLease(engine, run))) return skip(engine, run);
   const token = engine.newId();
   const messages = run.pending.map((shard): RunMessage => {
     const { agent, runId } = run;

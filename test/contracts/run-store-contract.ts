@@ -325,6 +325,27 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       expect(await leases.holder(agent, 'digest')).toBeUndefined();
     });
 
+    test('a lease is never shortened: a clock that was set back takes no time from the run that holds it', async () => {
+      const { leases } = underTest;
+      const held = { runId: 'one', until: at(7200) };
+      await leases.acquire(agent, 'digest', held, at(0));
+
+      expect(await leases.acquire(agent, 'digest', { runId: 'one', until: at(10) }, at(-7190))).toEqual(held);
+      expect(await leases.acquire(agent, 'digest', { runId: 'two', until: at(9999) }, at(60))).toEqual(held);
+      expect(await leases.holder(agent, 'digest')).toEqual(held);
+    });
+
+    test('a run never ends before it began, also where clocks differ', async () => {
+      const [run, other] = [await start(), await start()];
+      const before = new Date(run.startedAt.getTime() - 7_200_000);
+
+      const ended = await runs.end(run, { status: 'failed', reason: 'x', at: before });
+      for (const shard of [0, 3]) await runs.finishShard({ ...other, shard }, noProgress, before);
+
+      expect(ended.finishedAt).toEqual(run.startedAt);
+      expect((await runs.get(other))?.finishedAt).toEqual(other.startedAt);
+    });
+
     test('a lease that is over goes to the next one who asks', async () => {
       const { leases } = underTest;
       await leases.acquire(agent, 'digest', { runId: 'one', until: at(60) }, at(0));

@@ -1,10 +1,12 @@
-import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobPageSize } from '../../../lib/defaults.ts';
 import { dynamoDbRuns } from '../../../lib/dynamodb/dynamodb-runs.ts';
 import { dynamoDbSessionStore } from '../../../lib/dynamodb/session-store.ts';
 import { runsTable } from '../../../lib/dynamodb/tables.ts';
 import { failedJob, jobOk } from '../../../lib/lifecycle/jobs.ts';
+import { requestedRunId } from '../../../lib/runs/run-id.ts';
+import type { NewRun, ShardPage } from '../../../lib/runs/run-store.ts';
 import { noProgress } from '../../../lib/runs/shard-progress.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { storedResult } from '../../../lib/runs/stored-job.ts';
@@ -85,6 +87,135 @@ describe('runs in DynamoDB', () => {
     await expect(engine.runs.progress(shard)).rejects.toMatchObject({ code: 'corrupt' });
     await damage({});
     expect((await engine.runs.progress(shard)).pages).toBe(1);
+  });
+});
+
+describe('a write whose answer was lost, and that is sent again', () => {
+  let table: EmbeddedTable;
+  let runs: number;
+  beforeAll(async () => {
+    table = await embeddedTable(runsTable);
+    runs = 0;
+  });
+  afterAll(() => table.close());
+
+  const others = () => dynamoDbRuns({ client: table.client, runsTable: table.tableName });
+  /** Every write is applied twice, as by an SDK that got no answer; `meanwhile` others go on. */
+  const twice = (meanwhile: () => Promise<unknown>) => {
+    const send = async (command: PutItemCommand) => {
+      if (!/^(Put|Update|Delete)Item/.test(command.constructor.name)) return table.client.send(command);
+      await table.client.send(command).catch(() => {});
+      await meanwhile();
+      return table.client.send(command);
+    };
+    return dynamoDbRuns({ client: { send } as unknown as DynamoDBClient, runsTable: table.tableName });
+  };
+  const newRun = (): NewRun => ({
+    ...{ agent: `agent-${++runs}`, runId: requestedRunId(new Date(0), `run-${runs}`), action: 'digest' },
+    ...{ trigger: 'request', startedAt: new Date(0), overlap: 'skip', pending: [0, 3] },
+  });
+  const page = (writer: string, ...ids: string[]): ShardPage => ({
+    ...{ jobs: ids.map((id) => jobOk(id, 'digest')), cursor: ids.at(-1), done: false, unrecorded: 0, writer },
+  });
+
+  test('commits its page, also when the pages after it are there by then', async () => {
+    const shard = { ...(await others().runs.create(newRun())).run, shard: 0 };
+    const next = await others()
+      .runs.commitPage(shard, noProgress, page('other', 'a'))
+      .then(() => undefined);
+    expect(next).toBeUndefined();
+    const before = await others().runs.progress(shard);
+    const { runs: store } = twice(async () => {
+      const last = await others().runs.progress(shard);
+      await others().runs.commitPage(shard, last, page('follower', 'z'));
+    });
+
+    const progress = await store.commitPage(shard, before, page('own', 'b'));
+
+    expect(progress).toMatchObject({ pages: 2, sessions: 2, cursor: 'b' });
+    expect(await others().runs.progress(shard)).toMatchObject({ pages: 3, sessions: 3, cursor: 'z' });
+  });
+
+  test('creates its run, and is not taken for the repetition of its own tick', async () => {
+    const run = newRun();
+
+    const { created } = await twice(() => others().runs.markDispatched(run)).runs.create(run);
+
+    expect(created).toBe(true);
+    expect((await others().runs.create(run)).created).toBe(false);
+  });
+
+  test('adds the totals of its shard once, also when the other shard has ended the run by then', async () => {
+    const { run } = await others().runs.create(newRun());
+    const done = (ok: number) => ({ ...noProgress, pages: 1, done: true, sessions: ok, ok });
+    const { runs: store } = twice(() =>
+      others().runs.finishShard({ ...run, shard: 3 }, done(2), new Date(5)),
+    );
+
+    const ended = await store.finishShard({ ...run, shard: 0 }, done(1), new Date(9));
+
+    expect(ended).toMatchObject({ status: 'completed', sessions: 3, finishedAt: new Date(5) });
+  });
+
+  test('ends its run as it said, though another end was tried meanwhile', async () => {
+    const { run } = await others().runs.create(newRun());
+    const at = new Date(5);
+    const { runs: store } = twice(() => others().runs.end(run, { status: 'failed', reason: 'other', at }));
+
+    const ended = await store.end(run, { status: 'skipped', reason: 'own', at });
+
+    expect(ended).toMatchObject({ status: 'skipped', reason: 'own' });
+  });
+
+  test('claims its shard, and hands it on by one, whoever asks for it meanwhile', async () => {
+    const { run } = await others().runs.create(newRun());
+    const [shard, own] = [
+      { ...run, shard: 0 },
+      { token: 'own', hop: 0 },
+    ];
+
+    const claiming = twice(() => others().runs.claimShard(shard, { token: 'other', hop: 0 }));
+    expect(await claiming.runs.claimShard(shard, own)).toEqual(own);
+    await twice(() => others().runs.handOver(shard, { token: 'own', hop: 1 })).runs.handOver(shard, own);
+
+    expect(await others().runs.claimShard(shard, own)).toEqual({ token: 'own', hop: 2 });
+  });
+
+  test('takes its lease; late, after the run has given it back, it keeps no other run from it for long', async () => {
+    const { engine, register, work } = engineUnderTest(
+      { actions: { digest: () => 'fine' } },
+      dynamoDbRuns({ client: table.client, runsTable: table.tableName }),
+    );
+    await register(3);
+    const { run } = await startRun(engine, { agent: 'support', action: 'digest' });
+    await work();
+    const late = { runId: run.runId, until: new Date(engine.clock().getTime() + 7_200_000) };
+    await others().leases.acquire('support', 'digest', late, engine.clock());
+
+    expect(await startRun(engine, { agent: 'support', action: 'digest' })).toMatchObject({
+      status: 'started',
+    });
+    const lease = { runId: 'own', until: new Date(60_000) };
+    const { leases } = twice(() =>
+      others().leases.acquire('x', 'digest', { runId: 'other', until: new Date(90_000) }, new Date(1)),
+    );
+    expect(await leases.acquire('x', 'digest', lease, new Date(0))).toEqual(lease);
+  });
+
+  test('a lease that changes hands at every look ends in an error that may be tried again, not in a loop', async () => {
+    let asked = 0;
+    const send = async (command: { constructor: { name: string } }) => {
+      asked++;
+      if (command.constructor.name.startsWith('Update'))
+        throw Object.assign(new Error('no'), { name: 'ConditionalCheckFailedException' });
+      return {};
+    };
+    const { leases } = dynamoDbRuns({ client: { send } as unknown as DynamoDBClient, runsTable: 'runs' });
+
+    const acquired = leases.acquire('a', 'digest', { runId: 'own', until: new Date(9) }, new Date(0));
+
+    await expect(acquired).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    expect(asked).toBeLessThan(50);
   });
 });
 

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { sessionShards } from '../../../lib/defaults.ts';
+import { startRun } from '../../../lib/runs/start-run.ts';
+import { workShard } from '../../../lib/runs/work-shard.ts';
+import { shardOf } from '../../../lib/sessions/shard-of.ts';
+import { engineUnderTest } from '../../support/engine-under-test.ts';
+
+const digest = { agent: 'support', action: 'digest' };
+
+/** Sessions that all lie in one shard. */
+const ofOneShard = (count: number) => {
+  const ids: string[] = [];
+  for (let index = 0; ids.length < count; index++)
+    if (shardOf(`s${index}`, sessionShards) === 3) ids.push(`s${index}`);
+  return ids;
+};
+
+const withSlowSessions = async (onVisit: (visit: number) => Promise<unknown>, secsPerSession: number) => {
+  let visits = 0;
+  const under = engineUnderTest(
+    {
+      actions: {
+        digest: async () => {
+          under.clock.advanceSecs(secsPerSession);
+          await onVisit(++visits);
+        },
+      },
+    },
+    { pageSize: 1, leaseSecs: 100 },
+  );
+  for (const id of ofOneShard(12))
+    await under.engine.stores.sessions.register('support', { id, meta: {}, at: under.clock.now() });
+  return under;
+};
+
+test('a worker that stays at one shard for longer than the lease prolongs it between pages: no other run starts', async () => {
+  const others: string[] = [];
+  const under = await withSlowSessions(async (visit) => {
+    if (visit > 1 && visit <= 12) others.push((await startRun(under.engine, digest)).status);
+  }, 40);
+
+  const { run } = await startRun(under.engine, digest);
+  await under.queue.drain((message) => workShard(under.engine, message));
+
+  expect(await under.engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 12 });
+  expect(others).toEqual(Array(11).fill('skipped'));
+});
+
+test.each([-7_200, -60])(
+  'a clock that is set back by %d s, and forward again, fails no live run',
+  async (secs) => {
+    const under = await withSlowSessions(async (visit) => {
+      if (visit === 3) under.clock.advanceSecs(secs);
+      if (visit === 6) under.clock.advanceSecs(-secs);
+      expect(await startRun(under.engine, digest)).toMatchObject({ status: 'skipped' });
+    }, 10);
+
+    const { run } = await startRun(under.engine, digest);
+    await under.queue.drain((message) => workShard(under.engine, message));
+
+    expect(await under.engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 12 });
+  },
+);
+
+test('a run that ends by a clock behind the one that it began by ends when it began', async () => {
+  const under = await withSlowSessions(async () => {}, -60);
+
+  const { run } = await startRun(under.engine, digest);
+  await under.queue.drain((message) => workShard(under.engine, message));
+
+  const ended = await under.engine.runs.get(run);
+  expect(ended).toMatchObject({ status: 'completed', startedAt: run.startedAt, finishedAt: run.startedAt });
+});
