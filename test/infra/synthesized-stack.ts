@@ -30,21 +30,36 @@ export interface SynthesizedStack {
   readonly template: Template;
 }
 
-/** The stack under the context of cdk.json and these settings; its functions are not bundled. */
+const synthesized = new Map<string, SynthesizedStack>();
+
+/**
+ * The stack under the context of cdk.json and these settings; its functions are not bundled. Made once in a process for
+ * the same settings: look at it, but do not change it.
+ */
 export function synthesizedStack(
   settings: Readonly<Record<string, unknown>> = {},
   schedules: readonly AgentSchedule[] = [],
 ): SynthesizedStack {
-  // The CDK's validation of the template takes seconds to start: one test file is enough for that.
-  process.env.CDK_VALIDATION = 'false';
-  return validatedStack(settings, schedules);
+  const name = JSON.stringify([settings, schedules]);
+  const stack = synthesized.get(name) ?? synthesize(settings, schedules, 'false');
+  synthesized.set(name, stack);
+  return stack;
 }
 
-/** As `synthesizedStack`; what the CDK's own validation has to say is in the assembly. */
+/** As `synthesizedStack`; what the CDK's own validation has to say is in the assembly. That takes seconds to start. */
 export function validatedStack(
   settings: Readonly<Record<string, unknown>>,
   schedules: readonly AgentSchedule[] = [],
 ): SynthesizedStack {
+  return synthesize(settings, schedules, 'true');
+}
+
+function synthesize(
+  settings: Readonly<Record<string, unknown>>,
+  schedules: readonly AgentSchedule[],
+  validation: 'true' | 'false',
+): SynthesizedStack {
+  process.env.CDK_VALIDATION = validation;
   const app = new App({ context: { ...deployedContext, ...settings, 'aws:cdk:bundling-stacks': [] } });
   const stack = new DormouseStack(app, 'Dormouse', {
     ...parseSettings(app.node.getAllContext()),

@@ -8,7 +8,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
 import { ConflictError, UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
@@ -18,6 +18,8 @@ import { randomBytesOf } from '../../support/random-bytes.ts';
 
 const now = new Date('2027-01-01T00:00:00.250Z');
 const dynamoDb = mockClient(DynamoDBClient);
+// It stands in for every client of the process.
+afterAll(() => dynamoDb.restore());
 /** The shard is the hash of the key, pinned: another one would lose what is stored. */
 const headKey = { pk: { S: 'heads/agent/1' }, sk: { S: 'key/k' } };
 

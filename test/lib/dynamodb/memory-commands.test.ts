@@ -7,7 +7,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
 import { dynamoDbErrorLog } from '../../../lib/dynamodb/error-log.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
@@ -20,6 +20,8 @@ import { sdkError } from '../../support/failing-client.ts';
 
 const now = new Date('2027-01-01T00:00:00.250Z');
 const dynamoDb = mockClient(DynamoDBClient);
+// It stands in for every client of the process.
+afterAll(() => dynamoDb.restore());
 const client = new DynamoDBClient({ region: 'eu-central-1' });
 const memory = dynamoDbMemoryStore({
   ...{ client, tableName: 'T', clock: () => now, newEtag: () => 'E' },

@@ -1,6 +1,6 @@
 import { ChangeMessageVisibilityCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { sessionShards } from '../../../lib/defaults.ts';
 import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import { requestedRunId } from '../../../lib/runs/run-id.ts';
@@ -12,6 +12,8 @@ import { sdkError } from '../../support/failing-client.ts';
 
 const queueUrl = 'https://sqs.eu-central-1.amazonaws.com/1/runs';
 const sqs = mockClient(SQSClient);
+// It stands in for every client of the process.
+afterAll(() => sqs.restore());
 const queue = sqsRunQueue({ queueUrl, client: new SQSClient({ region: 'eu-central-1' }) });
 const runId = requestedRunId(new Date('2027-01-01T00:00:00Z'), 'u');
 const message = (shard: number, agent = 'support'): RunMessage => {
