@@ -3,6 +3,13 @@
 /** Keys and agent names, in UTF-8 bytes. DynamoDB allows 1,024 in a sort key; escaping and prefixes need the rest. */
 export const keyMaxBytes = 512;
 
+/** An agent's name where HTTP, tables and schedules carry it: `agentNamePattern`. */
+export const agentNameMaxChars = 128;
+
+/** DynamoDB's limits for the two parts of an item's key, in UTF-8 bytes. */
+export const partitionKeyMaxBytes = 2048;
+export const sortKeyMaxBytes = 1024;
+
 /** A packed snapshot up to this size lives in its head item, so that it costs one write and one read. */
 export const inlineMaxBytes = 32 * 1024;
 

@@ -22,4 +22,4 @@ const deleteSession: Handle = async (request, services) => {
   return { status: 204 };
 };
 
-export const handler = httpHandler(deleteSession);
+export const handler = httpHandler('deregister-session', deleteSession);

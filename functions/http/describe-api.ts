@@ -5,4 +5,4 @@ import { json } from './response.ts';
 /** `GET /v1/openapi.json` */
 const describeApi: Handle = async () => json(200, openApiDocument);
 
-export const handler = httpHandler(describeApi);
+export const handler = httpHandler('describe-api', describeApi);

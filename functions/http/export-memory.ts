@@ -18,4 +18,4 @@ const getExport: Handle = async (request, services) => {
   return answer;
 };
 
-export const handler = httpHandler(getExport);
+export const handler = httpHandler('export-memory', getExport);

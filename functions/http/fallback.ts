@@ -16,4 +16,4 @@ const refuseUnrouted: Handle = async ({ method, path }) => {
   throw new HttpError('not_found', 'no such resource');
 };
 
-export const handler = httpHandler(refuseUnrouted);
+export const handler = httpHandler('fallback', refuseUnrouted);

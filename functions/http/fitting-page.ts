@@ -1,6 +1,6 @@
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import { bodyMaxBytes } from './limits.ts';
-import { encodeCursor } from './paging.ts';
+import { encodeCursor, fromPlace } from './paging.ts';
 import { type HttpResponse, json } from './response.ts';
 
 interface Page {
@@ -49,7 +49,8 @@ export async function pageAnswer(
   let read = firstRead;
   let isFull = false;
   for (;;) {
-    const page = await fetch(Math.min(read, limit - items.length), after);
+    const from = after;
+    const page = await fromPlace(from, () => fetch(Math.min(read, limit - items.length), from));
     const size = page.items.reduce((sum: number, item) => sum + travelBytes(JSON.stringify(item)), 0);
     if (bytes + size <= pageMaxBytes) {
       items.push(...page.items);

@@ -22,4 +22,4 @@ const deleteMessages: Handle = async (request, services) => {
   return json(200, { deleted });
 };
 
-export const handler = httpHandler(deleteMessages);
+export const handler = httpHandler('forget-messages', deleteMessages);

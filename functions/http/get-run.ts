@@ -11,4 +11,4 @@ const getRun: Handle = async (request, services) => {
   return json(200, await shownRun(runs, target, await requestedRun(runs, target, request)));
 };
 
-export const handler = httpHandler(getRun);
+export const handler = httpHandler('get-run', getRun);

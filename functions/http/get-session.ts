@@ -6,4 +6,4 @@ import { json } from './response.ts';
 const getSession: Handle = async (request, services) =>
   json(200, await registeredSession(agentRuntime(request, services), request));
 
-export const handler = httpHandler(getSession);
+export const handler = httpHandler('get-session', getSession);

@@ -1,8 +1,9 @@
 import { ttlMaxSecs } from '../../lib/defaults.ts';
 import { hibernateSent } from '../../lib/persistence/hibernate.ts';
 import type { Dump } from '../../lib/persistence/snapshot-store.ts';
+import { makeStoreKey } from '../../lib/persistence/store-key.ts';
 import { noteHibernate, publishMetrics } from '../metrics.ts';
-import { preconditions } from './conditional.ts';
+import { conditionsOf, writeUnder } from './conditional.ts';
 import { type Content, readContent } from './content.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
@@ -15,7 +16,8 @@ import { type AgentTarget, agentTarget, instanceKey } from './target.ts';
 const putInstance: Handle = async (request, services) => {
   const target = agentTarget(request, services);
   const key = instanceKey(request);
-  const options = { ...preconditions(request), ttlSeconds: ttlSeconds(request) };
+  const conditions = conditionsOf(request);
+  const ttl = ttlSeconds(request);
   const content = await readContent(request);
 
   assertReads(target, content);
@@ -23,9 +25,12 @@ const putInstance: Handle = async (request, services) => {
   const accept = (dump: Dump) => assertReadable(dump, content.compressed);
   const { name, definition, persistence } = target;
 
-  const result = await hibernateSent({ ...persistence, accept }, definition ?? name, key, content, options);
+  const place = { store: persistence.store, storeKey: makeStoreKey(persistence, name, key) };
+  const result = await writeUnder(conditions, place, (preconditions) => {
+    const options = { ...preconditions, ttlSeconds: ttl };
+    return hibernateSent({ ...persistence, accept }, definition ?? name, key, content, options);
+  });
 
-  if (result.status === 'error') throw result.error;
   const { etag, version, bytes, storedBytes, updatedAt, expiresAt } = result;
   noteHibernate(bytes);
   publishMetrics();
@@ -33,7 +38,7 @@ const putInstance: Handle = async (request, services) => {
   return json(result.created ? 201 : 200, body, { etag: quoteEtag(etag) });
 };
 
-export const handler = httpHandler(putInstance);
+export const handler = httpHandler('hibernate', putInstance);
 
 /** Callbacks and schemas read values, which opaque bytes have none of. */
 function assertReads({ definition }: AgentTarget, { format }: Content): void {

@@ -1,7 +1,9 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type { Operation } from '../../lib/http/routes.ts';
 import { hashOf, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { type Services, services } from '../services.ts';
+import { checkRequest } from './checked-request.ts';
 import { problemResponse } from './problem.ts';
 import { type HttpRequest, toRequest } from './request.ts';
 import { type HttpResponse, toResult } from './response.ts';
@@ -16,7 +18,7 @@ export type HttpHandler = (
  * Makes a Lambda handler of a use case: every error becomes a problem answer, every request one log line that names
  * agent, hash of key or session, and request id, and never what a state holds.
  */
-export function httpHandler(handle: Handle): HttpHandler {
+export function httpHandler(operation: Operation | 'fallback', handle: Handle): HttpHandler {
   return async (event, context) => {
     const startedAt = performance.now();
     const request = toRequest(event);
@@ -25,6 +27,7 @@ export function httpHandler(handle: Handle): HttpHandler {
     let response: HttpResponse;
     let failure: Record<string, unknown> = {};
     try {
+      if (operation !== 'fallback') checkRequest(operation, request);
       response = await handle(request, services());
     } catch (error) {
       response = problemResponse(error, request.id);

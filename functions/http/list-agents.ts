@@ -19,4 +19,4 @@ const listAgents: Handle = async (_request, { agents }) => {
   return json(200, { items });
 };
 
-export const handler = httpHandler(listAgents);
+export const handler = httpHandler('list-agents', listAgents);

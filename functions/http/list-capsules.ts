@@ -20,4 +20,4 @@ const getCapsules: Handle = async (request, services) => {
   );
 };
 
-export const handler = httpHandler(getCapsules);
+export const handler = httpHandler('list-capsules', getCapsules);

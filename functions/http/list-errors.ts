@@ -18,4 +18,4 @@ const listErrors: Handle = async (request, services) => {
   );
 };
 
-export const handler = httpHandler(listErrors);
+export const handler = httpHandler('list-errors', listErrors);

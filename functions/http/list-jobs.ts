@@ -21,7 +21,7 @@ const getJobs: Handle = async (request, services) => {
   );
 };
 
-export const handler = httpHandler(getJobs);
+export const handler = httpHandler('list-jobs', getJobs);
 
 function outcome({ query: { ok } }: HttpRequest): boolean | undefined {
   if (ok === undefined) return undefined;

@@ -32,4 +32,4 @@ const getRuns: Handle = async (request, services) => {
   );
 };
 
-export const handler = httpHandler(getRuns);
+export const handler = httpHandler('list-runs', getRuns);

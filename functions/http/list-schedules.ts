@@ -16,7 +16,7 @@ const listSchedules: Handle = async (_request, { agents }) => {
   return json(200, { items });
 };
 
-export const handler = httpHandler(listSchedules);
+export const handler = httpHandler('list-schedules', listSchedules);
 
 function shown(agent: string, schedule: ScheduleDescriptor, now: Date) {
   const { name, action, cron, timezone } = schedule;

@@ -13,4 +13,4 @@ const listSessions: Handle = async (request, services) => {
   );
 };
 
-export const handler = httpHandler(listSessions);
+export const handler = httpHandler('list-sessions', listSessions);

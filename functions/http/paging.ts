@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { InvalidInputError } from '../../lib/memory/memory-error.ts';
+import { InvalidOptionError } from '../../lib/persistence/persistence-error.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
 
@@ -29,8 +31,28 @@ export function decodeCursor(list: readonly string[], { query }: HttpRequest): s
   const isOurs =
     bytes.toString('base64url') === query.cursor &&
     digest(list, place).equals(bytes.subarray(0, digestBytes));
-  if (!isOurs) throw new HttpError('invalid_cursor', 'the cursor is damaged, or belongs to another list');
+  if (!isOurs) throw invalidCursor();
   return place;
+}
+
+/**
+ * Reads a page. Who knows how cursors are made can make one of any place: the list itself refuses a place that it cannot
+ * have given, which is the cursor's fault then.
+ */
+export async function fromPlace<Page>(after: string | undefined, read: () => Promise<Page>): Promise<Page> {
+  try {
+    return await read();
+  } catch (error) {
+    const refusesPlace =
+      error instanceof InvalidOptionError || (error instanceof InvalidInputError && error.field === 'after');
+    throw after !== undefined && refusesPlace ? invalidCursor(error) : error;
+  }
+}
+
+function invalidCursor(cause?: unknown): HttpError {
+  const detail =
+    'the cursor is damaged, or belongs to another list: send the cursor of the page before as it came';
+  return new HttpError('invalid_cursor', detail, { cause });
 }
 
 const digestBytes = 12;

@@ -21,7 +21,7 @@ export function problemResponse(error: unknown, requestId: string): HttpResponse
   };
   return {
     status,
-    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...headersOf(error) },
+    headers: { 'content-type': 'application/problem+json', ...headersOf(error) },
     body: JSON.stringify(problem),
   };
 }

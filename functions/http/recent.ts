@@ -26,7 +26,7 @@ const getMessages: Handle = async (request, services) => {
   );
 };
 
-export const handler = httpHandler(getMessages);
+export const handler = httpHandler('recent', getMessages);
 
 function recentQuery({ query }: HttpRequest): RecentQuery {
   const { since, until, hours, order } = query;

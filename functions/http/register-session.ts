@@ -20,4 +20,4 @@ const putSession: Handle = async (request, services) => {
   return json(created ? 201 : 200, session);
 };
 
-export const handler = httpHandler(putSession);
+export const handler = httpHandler('register-session', putSession);

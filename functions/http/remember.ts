@@ -30,4 +30,4 @@ const postMessages: Handle = async (request, services) => {
   return fittingJson(201, { items: items.map(shownMessage) }) ?? { status: 201 };
 };
 
-export const handler = httpHandler(postMessages);
+export const handler = httpHandler('remember', postMessages);

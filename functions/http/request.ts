@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string | undefined>>;
   readonly query: Readonly<Record<string, string | undefined>>;
+  /** Names of query parameters that were sent more than once; `query` has their values joined by commas. */
+  readonly repeated: readonly string[];
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Claims of a verified JWT; empty with IAM authorization. */
@@ -28,6 +30,7 @@ export function toRequest(event: APIGatewayProxyEventV2): HttpRequest {
     path: withoutStage(event.rawPath, requestContext.stage),
     parameters: event.pathParameters ?? {},
     query: event.queryStringParameters ?? {},
+    repeated: repeatedNames(event.rawQueryString),
     headers: lowerCased(event.headers),
     claims: authorizer?.jwt?.claims ?? {},
     body: () => bytesOf(event),
@@ -38,6 +41,11 @@ export function toRequest(event: APIGatewayProxyEventV2): HttpRequest {
 function withoutStage(path: string, stage: string): string {
   const prefix = `/${stage}`;
   return stage !== '$default' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+}
+
+function repeatedNames(rawQueryString = ''): string[] {
+  const names = [...new URLSearchParams(rawQueryString).keys()];
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }
 
 function lowerCased(headers: APIGatewayProxyEventV2['headers']): Record<string, string | undefined> {

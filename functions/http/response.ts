@@ -20,6 +20,17 @@ export function quoteEtag(etag: string): string {
   return `"${etag}"`;
 }
 
+/**
+ * A state may be anything, a page with scripts included, and is served from the origin of the API. Whatever a browser
+ * makes of an answer: it runs nothing, is embedded nowhere, loads nothing, and no address of it is told to others.
+ */
+const inertHeaders = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
 export function toResult({
   status,
   headers = {},
@@ -28,7 +39,7 @@ export function toResult({
   const isBase64Encoded = typeof body !== 'string';
   return {
     statusCode: status,
-    headers: { ...headers, 'x-content-type-options': 'nosniff' },
+    headers: { 'cache-control': 'no-store', ...headers, ...inertHeaders },
     body: isBase64Encoded
       ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('base64')
       : body,

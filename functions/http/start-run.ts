@@ -31,4 +31,4 @@ const postRun: Handle = async (request, services) => {
   }
 };
 
-export const handler = httpHandler(postRun);
+export const handler = httpHandler('start-run', postRun);

@@ -1,12 +1,12 @@
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { agentNamePattern } from '../../lib/agents/define-agent.ts';
-import { keyMaxBytes } from '../../lib/defaults.ts';
+import { agentNameMaxChars, keyMaxBytes } from '../../lib/defaults.ts';
 import type { PersistenceConfig } from '../../lib/persistence/persistence-config.ts';
 import { InvalidKeyError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
 import { isUnsafeInPath, unreachableBy } from '../../lib/sessions/names.ts';
 import type { Services } from '../services.ts';
-import { scopeOf } from '../tenancy.ts';
+import { scopeOf, tenantBytes, tenantMaxBytes } from '../tenancy.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
 
@@ -25,7 +25,9 @@ export function agentTarget(request: HttpRequest, services: Services): AgentTarg
   const { agents, strictAgents, tenantClaim } = services;
   const name = request.parameters.agent ?? '';
   if (!agentNamePattern.test(name)) {
-    throw new InvalidKeyError(`an agent name must match ${agentNamePattern.source}`);
+    throw new InvalidKeyError(
+      `an agent's name is 1 to ${agentNameMaxChars} letters, digits, '.', '_' and '-', and begins with a letter or digit`,
+    );
   }
   const definition = agents.get(name);
   if (strictAgents && definition === undefined) {
@@ -46,10 +48,15 @@ export function agentTarget(request: HttpRequest, services: Services): AgentTarg
 /** With a tenant claim every caller lives in a space of its own: no agent or key reaches another tenant's. */
 function tenantOf({ claims }: HttpRequest, tenantClaim: string | undefined): string | undefined {
   if (tenantClaim === undefined) return undefined;
+  const refused = (problem: string) =>
+    new HttpError('forbidden', `the claim '${tenantClaim}' of the token ${problem}`);
   const tenant = claims[tenantClaim];
-  if (typeof tenant !== 'string' || tenant === '' || Buffer.byteLength(tenant) > keyMaxBytes) {
-    throw new HttpError('forbidden', `the token has no usable claim '${tenantClaim}'`);
-  }
+  if (typeof tenant !== 'string' || tenant === '') throw refused('is missing, or is no text');
+  // UTF-8 would make one tenant of several.
+  if (!tenant.isWellFormed()) throw refused('holds half of a surrogate pair');
+  const bytes = tenantBytes(tenant);
+  if (bytes > tenantMaxBytes)
+    throw refused(`takes ${bytes} bytes, the limit is ${tenantMaxBytes} (%, / and ~ take five each)`);
   return tenant;
 }
 
@@ -71,8 +78,9 @@ export function sessionId({ parameters }: HttpRequest): string {
 }
 
 function checkedPart(what: string, part = ''): string {
-  if (Buffer.byteLength(part) > keyMaxBytes)
-    throw new InvalidKeyError(`${what} is at most ${keyMaxBytes} UTF-8 bytes`);
+  const bytes = Buffer.byteLength(part);
+  if (bytes > keyMaxBytes)
+    throw new InvalidKeyError(`${what} has ${bytes} UTF-8 bytes, the limit is ${keyMaxBytes}`);
   if (isUnsafeInPath(part)) {
     throw new InvalidKeyError(
       `${what} in a path holds no control character, percent sign, ?, # or backslash`,

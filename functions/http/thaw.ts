@@ -1,11 +1,10 @@
 import { type EncodedState, encodeState } from '../../lib/persistence/codec.ts';
 import { packState } from '../../lib/persistence/pack.ts';
 import { LoadFailedError } from '../../lib/persistence/persistence-error.ts';
-import { assertPreconditions, preconditionsHold } from '../../lib/persistence/preconditions.ts';
-import type { Dump, Preconditions, Snapshot, SnapshotInfo } from '../../lib/persistence/snapshot-store.ts';
+import type { Dump, Snapshot, SnapshotInfo } from '../../lib/persistence/snapshot-store.ts';
 import { makeStoreKey } from '../../lib/persistence/store-key.ts';
 import { wakeSnapshot } from '../../lib/persistence/thaw.ts';
-import { preconditions } from './conditional.ts';
+import { type Conditions, conditionsOf, isConditional, judgeRead } from './conditional.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
 import { acceptsGzip, represent } from './representation.ts';
@@ -16,12 +15,12 @@ import { type AgentTarget, agentTarget, instanceKey } from './target.ts';
 const getInstance: Handle = async (request, services) => {
   const target = agentTarget(request, services);
   const key = instanceKey(request);
-  const conditions = preconditions(request);
+  const conditions = conditionsOf(request);
   const { store } = target.persistence;
   const storeKey = makeStoreKey(target.persistence, target.name, key);
 
   // A condition, or HEAD, may spare reading the data: then only the head is read first.
-  if (request.method === 'HEAD' || conditions.ifMatch !== undefined || conditions.ifNoneMatch !== undefined) {
+  if (request.method === 'HEAD' || isConditional(conditions)) {
     const info = found(await store.head(storeKey));
     const early = decideOnHead(info, conditions);
     if (early !== undefined) return early;
@@ -41,18 +40,15 @@ const getInstance: Handle = async (request, services) => {
   };
 };
 
-export const handler = httpHandler(getInstance);
+export const handler = httpHandler('thaw', getInstance);
 
 function found<Info extends SnapshotInfo>(info: Info | undefined): Info {
   if (info === undefined) throw new HttpError('not_found', 'nothing is stored under this agent and key');
   return info;
 }
 
-function decideOnHead(info: SnapshotInfo, { ifMatch, ifNoneMatch }: Preconditions): HttpResponse | undefined {
-  assertPreconditions({ ifMatch }, info.etag);
-  return preconditionsHold({ ifNoneMatch }, info.etag)
-    ? undefined
-    : { status: 304, headers: validators(info) };
+function decideOnHead(info: SnapshotInfo, conditions: Conditions): HttpResponse | undefined {
+  return judgeRead(info, conditions) === 'send' ? undefined : { status: 304, headers: validators(info) };
 }
 
 /** The headers that GET would send; the length is not known where `load` has still to make the body. */

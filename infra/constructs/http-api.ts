@@ -87,7 +87,9 @@ function cors({ corsOrigins }: ServiceApiSettings): CorsPreflightOptions {
       'content-encoding',
       'content-type',
       'if-match',
+      'if-modified-since',
       'if-none-match',
+      'if-unmodified-since',
       // What SigV4 adds: API Gateway takes no prefix such as x-amz-*.
       'x-amz-content-sha256',
       'x-amz-date',

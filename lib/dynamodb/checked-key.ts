@@ -1,7 +1,5 @@
+import { partitionKeyMaxBytes, sortKeyMaxBytes } from '../defaults.ts';
 import { InvalidKeyError } from '../persistence/persistence-error.ts';
-
-const partitionKeyMaxBytes = 2048;
-const sortKeyMaxBytes = 1024;
 
 /**
  * An item's key as the SDK takes it.
@@ -9,7 +7,19 @@ const sortKeyMaxBytes = 1024;
  * @throws InvalidKeyError where names that are each within their limit make a key that DynamoDB does not take
  */
 export function checkedKey(pk: string, sk: string): { pk: { S: string }; sk: { S: string } } {
-  if (Buffer.byteLength(pk) > partitionKeyMaxBytes || Buffer.byteLength(sk) > sortKeyMaxBytes)
-    throw new InvalidKeyError('the names make a key that is longer than DynamoDB keys may be');
+  assertKeyFits(pk, sk);
   return { pk: { S: pk }, sk: { S: sk } };
+}
+
+/** @throws InvalidKeyError saying which limit, and by how much */
+export function assertKeyFits(pk: string, sk: string): void {
+  const parts = [
+    { bytes: Buffer.byteLength(pk), limit: partitionKeyMaxBytes },
+    { bytes: Buffer.byteLength(sk), limit: sortKeyMaxBytes },
+  ];
+  const tooLong = parts.find(({ bytes, limit }) => bytes > limit);
+  if (tooLong !== undefined)
+    throw new InvalidKeyError(
+      `the names make a key of ${tooLong.bytes} bytes, the limit is ${tooLong.limit} (%, / and ~ are escaped, and take three or more)`,
+    );
 }

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 import { instanceShards } from '../defaults.ts';
-import { InvalidKeyError } from '../persistence/persistence-error.ts';
-
-const partitionKeyMaxBytes = 2048;
-export const sortKeyMaxBytes = 1024;
+import { assertKeyFits } from './checked-key.ts';
 
 export interface ItemKey {
   readonly pk: string;
@@ -21,9 +18,7 @@ export function headKey(storeKey: string): ItemKey {
   // A key without a scope, as a custom `keyFn` may make it, must not meet one whose scope is empty.
   const pk = slash < 0 ? `flat/${shard}` : shardKey(storeKey.slice(0, slash), shard);
   const key = { pk, sk: headSortKey(rest) };
-  if (Buffer.byteLength(key.pk) > partitionKeyMaxBytes || Buffer.byteLength(key.sk) > sortKeyMaxBytes) {
-    throw new InvalidKeyError('the store key is longer than DynamoDB keys may be');
-  }
+  assertKeyFits(key.pk, key.sk);
   return key;
 }
 

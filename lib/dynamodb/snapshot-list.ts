@@ -1,10 +1,10 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
-import { instanceShards } from '../defaults.ts';
+import { instanceShards, sortKeyMaxBytes } from '../defaults.ts';
 import { InvalidOptionError } from '../persistence/persistence-error.ts';
 import type { ListedSnapshot, ListSnapshotsQuery, SnapshotPage } from '../persistence/snapshot-store.ts';
 import { ExpressionParts } from './expression.ts';
 import { type Item, infoAttributes, parseHead } from './snapshot-head.ts';
-import { headSortKey, restOfSortKey, shardKey, sortKeyMaxBytes } from './snapshot-keys.ts';
+import { headKey, headSortKey, restOfSortKey, shardKey } from './snapshot-keys.ts';
 import { itemKey, liveSnapshot, type SnapshotTable } from './snapshot-table.ts';
 
 /** A place in the list: a shard and the last key seen in it. */
@@ -37,15 +37,16 @@ export async function listSnapshots(table: SnapshotTable, query: ListSnapshotsQu
 }
 
 /** The place comes back from a caller: one that this list cannot have given is refused before DynamoDB sees it. */
-function parsePlace({ after, prefix = '' }: ListSnapshotsQuery): Place {
+function parsePlace({ scope, after, prefix = '' }: ListSnapshotsQuery): Place {
   if (after === undefined) return { shard: 0, key: undefined };
-  const match = /^(\d+)\/(.+)$/s.exec(after);
+  const match = /^(0|[1-9]\d{0,2})\/(.+)$/s.exec(after);
   const shard = Number(match?.[1]);
   const key = match?.[2] ?? '';
   const isOurs =
     shard < instanceShards &&
     key.startsWith(prefix) &&
-    Buffer.byteLength(headSortKey(key)) <= sortKeyMaxBytes;
+    Buffer.byteLength(headSortKey(key)) <= sortKeyMaxBytes &&
+    headKey(`${scope}/${key}`).pk === shardKey(scope, shard);
   if (!isOurs) throw new InvalidOptionError('the list cannot go on from there');
   return { shard, key };
 }

@@ -7,7 +7,8 @@ export class InvalidInputError extends DormouseError {
   readonly field: string;
 
   constructor(field: string, problem: string, options?: { cause?: unknown }) {
-    super(`${field}: ${problem}`, options);
+    // A problem that begins with its field is a sentence already.
+    super(problem.startsWith(`${field} `) ? problem : `${field}: ${problem}`, options);
     this.field = field;
   }
 }

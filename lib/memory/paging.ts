@@ -19,7 +19,7 @@ export function checkRecent(query: RecentQuery, now: Date): RecordQuery {
   const { since, until, hours } = query;
   const paging = checkPaging(query);
   if (hours !== undefined && since !== undefined)
-    throw new InvalidInputError('hours', 'and since contradict each other');
+    throw new InvalidInputError('hours', 'hours and since cannot be combined: send one of them');
   if (hours !== undefined && (typeof hours !== 'number' || !(hours > 0)))
     throw new InvalidInputError('hours', 'must be a number above 0');
   const ago = hours === undefined ? undefined : Math.floor(now.getTime() - hours * 3_600_000);

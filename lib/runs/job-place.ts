@@ -1,3 +1,4 @@
+import { sessionShards } from '../defaults.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import { isRunId } from './run-id.ts';
 
@@ -11,9 +12,10 @@ export interface JobPlace {
 /** @throws InvalidInputError when the text is no place */
 export function parseJobPlace(after: string | undefined): JobPlace | undefined {
   if (after === undefined) return undefined;
-  const match = /^(\d{1,3})\/(\d{1,9})\/(\d{1,6})$/.exec(after);
-  if (match === null) throw new InvalidInputError('after', 'the list cannot go on from there');
-  return { shard: Number(match[1]), page: Number(match[2]), index: Number(match[3]) };
+  const [, shard, page, index] = (/^(\d{1,2})\/(\d{1,9})\/(\d{1,6})$/.exec(after) ?? []).map(Number);
+  if (shard === undefined || page === undefined || index === undefined || shard >= sessionShards)
+    throw new InvalidInputError('after', 'the list cannot go on from there');
+  return { shard, page, index };
 }
 
 export function formatJobPlace({ shard, page, index }: JobPlace): string {

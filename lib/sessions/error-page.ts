@@ -9,7 +9,7 @@ export interface ErrorPlace {
 
 export function parseErrorPlace(after: string | undefined): ErrorPlace {
   if (after === undefined) return { before: undefined, seen: 0 };
-  const match = /^(\d{1,9})\/(\d{15}\.\d{9}\..+)$/s.exec(after);
+  const match = /^(\d{1,9})\/(\d{15}\.\d{9}\.[\w-]{1,64})$/.exec(after);
   if (match === null) throw new InvalidInputError('after', 'the list cannot go on from there');
   return { before: match[2], seen: Number(match[1]) };
 }

@@ -1,7 +1,8 @@
-import { sessionShards } from '../defaults.ts';
+import { keyMaxBytes, sessionShards } from '../defaults.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type { Session } from './session.ts';
 import type { SessionPage, SessionStore } from './session-store.ts';
+import { shardOf } from './shard-of.ts';
 
 /** Every session of an agent, each once, read page by page: never more than one page is held. */
 export async function* eachSession(
@@ -42,9 +43,13 @@ export async function listSessions(
   };
 }
 
+/** The place comes back from a caller: one that this list cannot have given is refused before a store sees it. */
 function parsePlace(after: string | undefined): { shard: number; id: string | undefined } {
   if (after === undefined) return { shard: 0, id: undefined };
-  const match = /^(\d{1,2})\/(.+)$/s.exec(after);
-  if (match === null) throw new InvalidInputError('after', 'the list cannot go on from there');
-  return { shard: Number(match[1]), id: match[2] };
+  const [, digits, id = ''] = /^(0|[1-9]\d?)\/(.+)$/s.exec(after) ?? [];
+  const shard = Number(digits);
+  const isOurs =
+    id.isWellFormed() && Buffer.byteLength(id) <= keyMaxBytes && shardOf(id, sessionShards) === shard;
+  if (!isOurs) throw new InvalidInputError('after', 'the list cannot go on from there');
+  return { shard, id };
 }

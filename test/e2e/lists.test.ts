@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect } from 'vitest';
+import { routes } from '../../lib/http/routes.ts';
 import { httpCase } from './case.ts';
 import { deployment } from './deployment.ts';
+import { targetFromEnvironment } from './http-client.ts';
 
 interface Page {
   items: { key: string; version: number; bytes: number; updatedAt: string }[];
@@ -81,6 +83,58 @@ describe('lists, agents and errors', () => {
     expect((await list(`?cursor=${cursor}`, `${agent}0`)).status).toBe(400);
   });
 
+  httpCase('a query parameter that a route does not have is 400 and named, on every route', async () => {
+    for (const { method, path, operation } of routes) {
+      const target = path.replace('{agent}', agent).replace(/\{\w+\+?\}/, 's1');
+      const refused = await call(method, `${target}?tttl=5`, {
+        headers: { 'content-type': 'application/json' },
+      });
+      expect([operation, refused.status]).toEqual([operation, 400]);
+      if (method === 'HEAD') continue;
+      expect(refused.json()).toMatchObject({
+        code: 'invalid_request',
+        detail: expect.stringContaining("'tttl'"),
+      });
+    }
+  });
+
+  httpCase('a misspelled parameter is told the one that was meant, and which there are', async () => {
+    const at = `/v1/agents/${agent}/instances`;
+    for (const [target, hint] of [
+      [`${at}/s1?tttl=5`, "did you mean 'ttl'"],
+      [`${at}/s1?TTL=5`, "did you mean 'ttl'"],
+      [`${at}?Limit=5`, "did you mean 'limit'"],
+      [`${at}?prefx=s`, "did you mean 'prefix'"],
+      [`${at}?page=2`, 'prefix, limit, cursor'],
+      [`${at}?=2`, 'prefix, limit, cursor'],
+      ['/v1/agents?limit=5', 'takes none'],
+    ] as const) {
+      const method = target.includes('s1?') ? 'PUT' : 'GET';
+      const refused = await call(method, target);
+      expect([refused.status, target]).toEqual([400, target]);
+      expect((refused.json() as { detail: string }).detail).toContain(hint);
+    }
+  });
+
+  httpCase(
+    'a parameter that is given twice is 400; one that signs the URL is none of the route',
+    async () => {
+      for (const query of [
+        '?prefix=s1&prefix=s10',
+        '?prefix=a&prefix=a',
+        '?limit=1&prefix=a&limit=1',
+        '?prefix&prefix',
+      ]) {
+        const refused = await list(query);
+        expect([refused.status, query]).toEqual([400, query]);
+        expect(refused.json()).toMatchObject({ detail: expect.stringContaining('twice') });
+      }
+      expect((await list('?prefix=a,b')).status).toBe(200);
+      // A gateway that judges signatures would want the whole of one.
+      if (!targetFromEnvironment()?.signed) expect((await list('?X-Amz-Expires=60')).status).toBe(200);
+    },
+  );
+
   httpCase('the agents of the deployment are listed with their policies and actions', async () => {
     const answer = await call('GET', '/v1/agents');
     expect(answer.status).toBe(200);
@@ -109,6 +163,10 @@ describe('lists, agents and errors', () => {
       expect(wrong.headers.allow?.split(', ').sort()).toEqual(['DELETE', 'GET', 'HEAD', 'PUT']);
       expect(wrong.json()).toMatchObject({ code: 'method_not_allowed' });
       expect((await call('POST', '/v1/agents', { body: '{}' })).headers.allow).toBe('GET');
+      for (const method of ['HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'PUT', 'QUERY']) {
+        const refused = await call(method, '/v1/agents');
+        expect([method, refused.status, refused.headers.allow]).toEqual([method, 405, 'GET']);
+      }
 
       for (const path of [
         '/',
@@ -126,6 +184,26 @@ describe('lists, agents and errors', () => {
       }
     },
   );
+
+  httpCase('whatever a browser makes of an answer, it runs nothing of it and embeds it nowhere', async () => {
+    const page = '<script>document.title = 1</script>';
+    await put('page', page, { 'content-type': 'text/html' });
+    for (const answer of [
+      await call('GET', `/v1/agents/${agent}/instances/page`),
+      await call('HEAD', `/v1/agents/${agent}/instances/page`),
+      await call('GET', `/v1/agents/${agent}/instances/nobody`),
+      await call('GET', '/v1/agents'),
+      await call('GET', '/nowhere'),
+    ]) {
+      expect(answer.headers).toMatchObject({
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+        'cross-origin-resource-policy': 'same-origin',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'cache-control': expect.stringMatching(/no-store|no-cache/),
+      });
+    }
+  });
 
   httpCase('every problem has a type, title, status, detail, code and request id', async () => {
     const refused = await call('GET', `/v1/agents/${agent}/instances/nobody`);

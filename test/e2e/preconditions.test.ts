@@ -109,6 +109,131 @@ describe('conditional requests', () => {
     expect((await call('DELETE', at(key), { headers: { 'if-match': etag } })).status).toBe(412);
   });
 
+  describe('dates', () => {
+    const early = 'Mon, 01 Jan 2024 00:00:00 GMT';
+    const later = 'Fri, 01 Jan 2100 00:00:00 GMT';
+    /** The date of the state as an HTTP-date tells it, and the second before. */
+    const dates = async () => {
+      const modified = (await get(key)).headers['last-modified'] as string;
+      return { modified, before: new Date(Date.parse(modified) - 1000).toUTCString() };
+    };
+
+    httpCase(
+      'PUT and DELETE are 412 with the ETag for a state that is newer than If-Unmodified-Since',
+      async () => {
+        const { before } = await dates();
+        for (const date of [early, before, 'Monday, 01-Jan-24 00:00:00 GMT', 'Mon Jan  1 00:00:00 2024']) {
+          const headers = { ...json, 'if-unmodified-since': date };
+          for (const refused of [await put(key, '2', headers), await call('DELETE', at(key), { headers })]) {
+            expect([refused.status, refused.headers.etag, date]).toEqual([412, etag, date]);
+            expect(refused.json()).toMatchObject({ code: 'conflict' });
+          }
+        }
+        await unchanged();
+      },
+    );
+
+    httpCase('they are done where it is not newer, its own second included', async () => {
+      for (const date of [(await dates()).modified, later, 'Friday, 01-Jan-49 00:00:00 GMT']) {
+        const headers = { ...json, 'if-unmodified-since': date };
+        expect([(await put(key, '2', headers)).status, date]).toEqual([200, date]);
+      }
+      const headers = { 'if-unmodified-since': later };
+      expect((await call('DELETE', at(key), { headers })).status).toBe(204);
+    });
+
+    httpCase('what is not there has no date: PUT creates it, DELETE leaves it absent', async () => {
+      const headers = { ...json, 'if-unmodified-since': early };
+      expect((await call('DELETE', at(`new-${key}`), { headers })).status).toBe(204);
+      expect((await put(`new-${key}`, '1', headers)).status).toBe(201);
+    });
+
+    httpCase(
+      'with ETags the date of the same kind does not count; If-None-Match still does beside it',
+      async () => {
+        const refusing = { ...json, 'if-unmodified-since': later, 'if-none-match': '*' };
+        expect((await put(key, '2', refusing)).status).toBe(412);
+        const headers = { 'if-none-match': '"other"', 'if-modified-since': later };
+        expect((await get(key, headers)).status).toBe(200);
+        const matching = { ...json, 'if-match': etag, 'if-unmodified-since': early };
+        expect((await put(key, '2', matching)).status).toBe(200);
+      },
+    );
+
+    httpCase(
+      'GET and HEAD are 304 since its second and later, 200 before, 412 where it must be older',
+      async () => {
+        const { modified, before } = await dates();
+        for (const method of ['GET', 'HEAD']) {
+          const read = (headers: Record<string, string>) => call(method, at(key), { headers });
+          for (const date of [modified, later]) {
+            const answer = await read({ 'if-modified-since': date });
+            expect([answer.status, answer.body.length, answer.headers.etag]).toEqual([304, 0, etag]);
+          }
+          expect((await read({ 'if-modified-since': before })).status).toBe(200);
+          expect((await read({ 'if-unmodified-since': before })).status).toBe(412);
+          expect((await read({ 'if-unmodified-since': modified })).status).toBe(200);
+        }
+        expect((await call('DELETE', at(key), { headers: { 'if-modified-since': later } })).status).toBe(204);
+      },
+    );
+
+    httpCase('what is no HTTP-date is ignored, as RFC 9110 wants it', async () => {
+      for (const date of ['yesterday', '2024-01-01T00:00:00Z', '0', `${early},${early}`, '']) {
+        expect([(await get(key, { 'if-unmodified-since': date })).status, date]).toEqual([200, date]);
+        expect([(await get(key, { 'if-modified-since': date })).status, date]).toEqual([200, date]);
+        const headers = { ...json, 'if-unmodified-since': date };
+        expect([(await put(key, '2', headers)).status, date]).toEqual([200, date]);
+      }
+    });
+  });
+
+  httpCase('a Range is not honoured: the whole state is sent, whatever If-Range says', async () => {
+    for (const more of [{}, { 'if-range': etag }, { 'if-range': '"other"' }]) {
+      const whole = await get(key, { range: 'bytes=0-2', ...more });
+      expect([whole.status, whole.body.toString()]).toEqual([200, '"first"']);
+    }
+  });
+
+  httpCase('a PUT, POST or DELETE that a header gives another meaning is 400 and does nothing', async () => {
+    for (const header of [
+      { 'content-range': 'bytes 5-9/10' },
+      { 'content-range': 'bytes */10' },
+      { 'content-range': '' },
+      { 'content-range': 'items 1-2/3' },
+      { 'x-http-method-override': 'PURGE' },
+      { 'x-method-override': 'PATCH' },
+      { 'x-http-method': 'MERGE' },
+      { if: '(<urn:uuid:150852e2-3847-42d5-8cbe-0f4f296f26cf>)' },
+    ]) {
+      const headers = { ...json, ...header } as Record<string, string>;
+      for (const refused of [
+        await put(key, '"second"', headers),
+        await call('DELETE', at(key), { headers }),
+        await call('POST', `/v1/agents/${agent}/sessions/s/messages`, { headers, body: '[]' }),
+      ]) {
+        expect([refused.status, header]).toEqual([400, header]);
+        expect(refused.json()).toMatchObject({ code: 'invalid_request' });
+      }
+    }
+    await unchanged();
+  });
+
+  httpCase('headers that say no more than the request does are as good as absent', async () => {
+    const headers = {
+      ...json,
+      'x-http-method-override': 'put',
+      'content-location': '/elsewhere',
+      prefer: 'x',
+    };
+    expect((await put(key, '"second"', headers)).status).toBe(200);
+    for (const encodings of ['gzip, gzip', 'identity, gzip', 'br', 'gzip;q=1']) {
+      const refused = await put(key, '"third"', { ...json, 'content-encoding': encodings });
+      expect([refused.status, encodings]).toEqual([415, encodings]);
+    }
+    expect((await get(key)).body.toString()).toBe('"second"');
+  });
+
   httpCase('an ETag of before a delete is not accepted after it', async () => {
     await call('DELETE', at(key));
     expect((await put(key, '"late"', { ...json, 'if-match': etag })).status).toBe(412);

@@ -137,6 +137,76 @@ describe('the handlers', () => {
     expect((await get('planner', { 'if-match': etag })).statusCode).toBe(412);
   });
 
+  describe('a write under If-Unmodified-Since', () => {
+    const write = {
+      PUT: (headers: Record<string, string>) => put('planner', '"mine"', { ...json, ...headers }),
+      DELETE: (headers: Record<string, string>) => forget(httpEvent({ method: 'DELETE', key: 'k', headers })),
+    };
+    /** Somebody else does this right after the state was judged, so many times. */
+    const overtakenBy = (other: () => Promise<unknown>, times = 1) => {
+      let left = times;
+      const head: SnapshotCatalog['head'] = async (key) => {
+        const info = await store.head(key);
+        if (left-- > 0) await other();
+        return info;
+      };
+      useServices({ ...services, store: { ...store, head } });
+    };
+    const later = { 'if-unmodified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' };
+    const putAt = (iso: string) => hibernateState({ store: memoryStoreAt(iso) }, 'planner', 'k', 'theirs');
+    const memoryStoreAt = (iso: string): SnapshotCatalog => ({
+      ...store,
+      put: async (key, dump, options) => {
+        vi.setSystemTime(new Date(iso));
+        return store.put(key, dump, options).finally(() => vi.useRealTimers());
+      },
+    });
+
+    test.each(['PUT', 'DELETE'] as const)('%s is 412 where a newer state comes between', async (method) => {
+      await putAt('2024-01-01T00:00:00.900Z');
+      overtakenBy(() => putAt('2024-01-01T00:00:01.000Z'));
+
+      const refused = await write[method]({ 'if-unmodified-since': 'Mon, 01 Jan 2024 00:00:00 GMT' });
+
+      expect(refused.statusCode).toBe(412);
+      expect((await get('planner')).body).toBe('"theirs"');
+    });
+
+    test.each(['PUT', 'DELETE'] as const)(
+      '%s judges again what came between, where the date allows it',
+      async (method) => {
+        await putAt('2024-01-01T00:00:00Z');
+        overtakenBy(() => putAt('2024-01-02T00:00:00Z'), 3);
+
+        expect((await write[method](later)).statusCode).toBeLessThan(300);
+
+        expect((await get('planner')).body).not.toBe('"theirs"');
+      },
+    );
+
+    test.each(['PUT', 'DELETE'] as const)(
+      '%s where nothing is stored does not take what came between',
+      async (method) => {
+        overtakenBy(() => putAt('2024-01-02T00:00:00Z'));
+
+        const refused = await write[method]({ 'if-unmodified-since': 'Mon, 01 Jan 2024 00:00:00 GMT' });
+
+        expect(refused.statusCode).toBe(412);
+        expect((await get('planner')).body).toBe('"theirs"');
+      },
+    );
+
+    test('a race that is never won ends as 503, with nothing written', async () => {
+      await putAt('2024-01-01T00:00:00Z');
+      overtakenBy(() => putAt('2024-01-02T00:00:00Z'), 1000);
+
+      const answer = await write.PUT(later);
+
+      expect([answer.statusCode, answer.headers?.['retry-after']]).toEqual([503, '1']);
+      expect((await get('planner')).body).toBe('"theirs"');
+    });
+  });
+
   test('HEAD says what GET would send, compressed or not', async () => {
     await put('planner', JSON.stringify('z'.repeat(30_000)));
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {

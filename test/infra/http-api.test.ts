@@ -115,6 +115,8 @@ describe('CORS', () => {
     expect(cors.AllowHeaders).toEqual(
       expect.arrayContaining([
         'if-match',
+        'if-modified-since',
+        'if-unmodified-since',
         'if-none-match',
         'content-type',
         'content-encoding',

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 
-interface EventParts {
+export interface EventParts {
   readonly method?: string;
   readonly agent?: string;
   readonly key?: string;

@@ -53,7 +53,7 @@ export const listOf = (item: Json): Json =>
   object({ items: { type: 'array', items: item }, cursor }, ['items']);
 export const described = (description: string, more: Json = {}): Json => ({ description, ...more });
 
-export const always: readonly ErrorCode[] = ['internal'];
+export const always: readonly ErrorCode[] = ['invalid_request', 'internal'];
 /** Of operations that take JSON. */
 export const ofBodies: readonly ErrorCode[] = [
   'invalid_json',
