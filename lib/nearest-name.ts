@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein';
+
 /** The known name that a misspelled one most likely stands for; undefined where none is near. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   // What is this long is no misspelling, and comparing it would cost time in proportion.
@@ -12,17 +14,3 @@ export function nearestName(given: string, known: readonly string[]): string | u
 }
 
 const nameMaxChars = 64;
-
-/** Letters to insert, remove or replace (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const replaced = (row[j] ?? 0) + (letter === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
