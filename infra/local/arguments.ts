@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-export const usage = 'npm start -- [--port 3000] [--data DIR | --memory] [--agents FILE] [--quiet]';
+export const usage =
+  'npm start -- [--port 3000] [--host 127.0.0.1] [--data DIR | --memory] [--agents FILE] [--quiet] [-h]';
 
 /** The command line is wrong; the message says how, in one line. */
 export class UsageError extends Error {
@@ -13,26 +14,51 @@ export class UsageError extends Error {
 
 export interface Arguments {
   readonly port: number;
+  readonly host: string;
   /** Unset: in memory. */
   readonly data: string | undefined;
   readonly agents: string;
   readonly quiet: boolean;
 }
 
-/** @throws UsageError */
-export function parseArguments(args: readonly string[]): Arguments {
-  const { port = '3000', data, memory = false, agents, quiet = false } = parse(args);
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new UsageError(`--port must be a number from 0 to 65535, not '${port}'`);
-  }
+/** What of a process's surroundings says how a server is to be started. */
+export interface Surroundings {
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Resolves undefined where help is wanted.
+ *
+ * @throws UsageError
+ */
+export function parseArguments(args: readonly string[], surroundings: Surroundings): Arguments | undefined {
+  const { port, host = '127.0.0.1', data, memory = false, agents, quiet = false, help } = parse(args);
+  if (help) return undefined;
   if (memory && data !== undefined) throw new UsageError('--data and --memory exclude each other');
-  if (data === '' || agents === '') throw new UsageError('--data and --agents must not be empty');
+  if (data === '' || agents === '' || host === '')
+    throw new UsageError('--data, --agents and --host must not be empty');
+  const base = directoryOfUser(surroundings);
   return {
-    port: Number(port),
-    data: memory ? undefined : resolve(data ?? inProject('.dormouse')),
-    agents: resolve(agents ?? inProject('functions/agents.ts')),
+    port:
+      port === undefined ? portOf('PORT', surroundings.environment.PORT || '3000') : portOf('--port', port),
+    host,
+    data: memory ? undefined : resolve(base, data ?? inProject('.dormouse')),
+    agents: resolve(base, agents ?? inProject('functions/agents.ts')),
     quiet,
   };
+}
+
+function portOf(name: string, given: string): number {
+  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
+  throw new UsageError(`${name} must be a number from 0 to 65535, not '${given}'`);
+}
+
+/** npm runs a script in the project's folder, and says where its user was. */
+function directoryOfUser({ directory, environment }: Surroundings): string {
+  const { npm_lifecycle_event: script = '', INIT_CWD = '' } = environment;
+  const isRunByNpm = ['start', 'dev'].includes(script) && resolve(directory) === resolve(inProject('.'));
+  return isRunByNpm && INIT_CWD !== '' ? INIT_CWD : directory;
 }
 
 function parse(args: readonly string[]) {
@@ -41,10 +67,12 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         port: { type: 'string' },
+        host: { type: 'string' },
         data: { type: 'string' },
         memory: { type: 'boolean' },
         agents: { type: 'string' },
         quiet: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
       },
     });
     return values;

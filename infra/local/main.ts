@@ -1,11 +1,13 @@
 import { AgentsFileError, useAgentsFile } from './agents-file.ts';
 import { type Arguments, parseArguments, UsageError, usage } from './arguments.ts';
 import { DataFolderError } from './data-folder.ts';
+import { isLoopback } from './own-requests.ts';
 
 try {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) console.log(`usage: ${usage}`);
-  else await run(parseArguments(args));
+  const surroundings = { directory: process.cwd(), environment: process.env };
+  const args = parseArguments(process.argv.slice(2), surroundings);
+  if (args === undefined) console.log(`usage: ${usage}`);
+  else await run(args);
 } catch (error) {
   const reason = reasonOf(error);
   if (reason === undefined) throw error;
@@ -22,6 +24,10 @@ async function run({ agents, ...options }: Arguments): Promise<void> {
   const end = () => void server.close().then(() => process.exit(0));
   process.on('SIGINT', end).on('SIGTERM', end);
   if (!options.quiet) console.log(`State is kept in ${options.data ?? 'memory, until this ends'}`);
+  if (!isLoopback(options.host))
+    console.error(
+      `dormouse: whoever reaches ${options.host} can read and write all of it: nobody is asked who they are`,
+    );
   console.log(`Dormouse is ready on ${server.url}`);
 }
 
@@ -30,9 +36,15 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof UsageError || error instanceof AgentsFileError || error instanceof DataFolderError) {
     return error.message;
   }
-  const { code, syscall, port } = error as NodeJS.ErrnoException & { port?: number };
+  const { code, syscall, port, hostname } = error as NodeJS.ErrnoException & {
+    port?: number;
+    hostname?: string;
+  };
+  if (syscall === 'getaddrinfo') return `--host ${hostname} is no address of this machine: ${code}`;
   if (syscall !== 'listen') return undefined;
   return code === 'EADDRINUSE'
     ? `port ${port} is already in use; choose another with --port`
-    : `cannot listen on port ${port}: ${code}`;
+    : code === 'EADDRNOTAVAIL'
+      ? `--host names no address of this machine: ${code}`
+      : `cannot listen on port ${port}: ${code}`;
 }

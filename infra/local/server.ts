@@ -15,6 +15,7 @@ import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from './embedded-dynamodb
 import { fireOver } from './fire-schedule.ts';
 import { handlersOver, serve } from './gateway.ts';
 import { isLocal, localRoutes } from './local-routes.ts';
+import { ownTarget, urlOf } from './own-requests.ts';
 import { resumeCutOffRuns } from './resume.ts';
 import { runPump } from './run-pump.ts';
 import { startTicker } from './ticker.ts';
@@ -22,6 +23,8 @@ import { startTicker } from './ticker.ts';
 export interface LocalServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
+  /** The address to listen on: 127.0.0.1 unless given, so that nobody else reaches it. */
+  readonly host?: string | undefined;
   /** The folder to keep state in; without it, in memory. */
   readonly data?: string | undefined;
   /** In place of functions/agents.ts. */
@@ -48,7 +51,7 @@ export interface LocalServer {
 const closingMaxMs = 10_000;
 
 /**
- * Serves the HTTP API on 127.0.0.1 with the handlers of functions/ over an embedded DynamoDB, and works on runs with
+ * Serves the HTTP API with the handlers of functions/ over an embedded DynamoDB, and works on runs with
  * them: those that are started, and those that the last end of the server cut off.
  *
  * @example
@@ -57,7 +60,8 @@ const closingMaxMs = 10_000;
  * await server.close();
  */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
-  const { port, data, agents = agentDefinitions, quiet = false, schedules = false, redeliveryMs } = options;
+  const { port, host = '127.0.0.1', data, agents = agentDefinitions, quiet = false } = options;
+  const { schedules = false, redeliveryMs } = options;
   logAs(quiet);
   const log = quiet ? () => {} : (line: string) => console.log(line);
   const definitions = indexAgents(agents);
@@ -73,13 +77,15 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     response.on('close', () => {
       if (closed !== undefined) server.closeIdleConnections();
     });
-    const { url = '/' } = request;
-    if (!quiet && url !== '/_local/health') logWhenAnswered(request, response);
-    void serve(request, response, isLocal(url) ? local : api);
+    if (!quiet && request.url !== '/_local/health') logWhenAnswered(request, response);
+    void serve(request, response, (own, requestId) => {
+      own.url = ownTarget(own, { host, port: portOf(server) });
+      return (isLocal(own.url) ? local : api)(own, requestId);
+    });
   });
   try {
     await resumeCutOffRuns(services, log);
-    server.listen(port, '127.0.0.1');
+    server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
     await database.close();
@@ -94,13 +100,17 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     await database.close();
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: urlOf({ host, port: portOf(server) }),
     dynamoDb: database.client,
     close: () => {
       closed ??= close();
       return closed;
     },
   };
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
 }
 
 async function closeServer(server: Server): Promise<void> {

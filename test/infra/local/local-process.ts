@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
@@ -34,10 +35,15 @@ export function temporaryFolder(): string {
 }
 
 function start(args: readonly string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'infra/local/main.ts', ...args], {
-    cwd: project,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return follow(
+    spawn(process.execPath, ['--import', 'tsx', 'infra/local/main.ts', ...args], {
+      cwd: project,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+}
+
+function follow(child: ChildProcessByStdio<null, Readable, Readable>) {
   children.push(child);
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (text) => {
@@ -63,8 +69,22 @@ export interface LocalProcess {
 }
 
 /** `npm start` on a free port, once it says that it is ready. */
-export async function startUntilReady(...args: string[]): Promise<LocalProcess> {
-  const { child, ended } = start(['--port', '0', ...args]);
+export function startUntilReady(...args: string[]): Promise<LocalProcess> {
+  return untilReady(start(['--port', '0', ...args]));
+}
+
+/** The real `npm start` of a user in that directory. What it takes a port from is the environment. */
+export function npmStart(cwd: string, ...args: string[]): Promise<LocalProcess> {
+  const { INIT_CWD, ...environment } = process.env;
+  const child = spawn('npm', ['--prefix', project, 'start', '--', ...args], {
+    cwd,
+    env: { ...environment, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return untilReady(follow(child));
+}
+
+async function untilReady({ child, ended }: ReturnType<typeof follow>): Promise<LocalProcess> {
   const ready = (async () => {
     for await (const line of createInterface(child.stdout)) {
       const url = /^Dormouse is ready on (http:\/\/127\.0\.0\.1:\d+)$/.exec(line)?.[1];

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { runToEnd, startUntilReady, temporaryFolder } from './local-process.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { npmStart, runToEnd, startUntilReady, temporaryFolder } from './local-process.ts';
 
 const oneLine = /^dormouse: [^\n]+\n$/;
 
@@ -69,6 +69,25 @@ describe('a local server', () => {
   );
 });
 
+describe('npm start', () => {
+  it('takes paths and the port from where its user is, and ends on the signal that npm passes on', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(
+      join(folder, 'agents.ts'),
+      `import { defineAgent } from 'dormouse'; export default [defineAgent({ name: 'outsider' })];`,
+    );
+
+    const server = await npmStart(folder, '--agents', 'agents.ts', '--data', 'state');
+    const agents = await (await fetch(`${server.url}/v1/agents`)).json();
+    server.kill('SIGTERM');
+    await server.ended;
+
+    expect(agents).toMatchObject({ items: [{ name: 'outsider' }] });
+    expect(existsSync(join(folder, 'state'))).toBe(true);
+    await vi.waitFor(() => expect(fetch(server.url)).rejects.toThrow());
+  });
+});
+
 describe('a local server that cannot start says why in one line', () => {
   it.each([
     ['an unknown flag', ['--nope'], '--nope'],
@@ -97,8 +116,8 @@ describe('a local server that cannot start says why in one line', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
-  it('says how it is used when it is asked', async () => {
-    const { code, stdout, stderr } = await runToEnd('--help');
+  it.each(['-h', '--help'])('says how it is used when it is asked: %s', async (flag) => {
+    const { code, stdout, stderr } = await runToEnd(flag);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: npm start -- [^\n]*--agents FILE[^\n]*\n$/);
