@@ -46,6 +46,7 @@ const ownStores = once(
     ...dynamoDbRuns({ client: dynamoDb(), runsTable: tableNameOf(runsTable) }),
     queue: {
       send: async (messages) => ownQueue().send(messages),
+      sendLater: async (messages, secs) => ownQueue().sendLater(messages, secs),
       redeliver: async (receipt, secs) => ownQueue().redeliver(receipt, secs),
     },
   }),

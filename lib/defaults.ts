@@ -128,6 +128,17 @@ export const runRetentionSecs = 90 * 24 * 60 * 60;
  */
 export const runLeaseSecs = 2 * 60 * 60;
 
+/**
+ * How often somebody looks whether a run still shows signs of life: the longest that SQS delays a message. After so many
+ * looks (3 hours) without one, the run has failed: every message of a shard has been delivered as often as it ever is
+ * after 2 h 25 min, if each delivery died, or failed and waited.
+ */
+export const runWatchSecs = 15 * 60;
+export const runSilentLooks = 12;
+
+/** Requested runs of an agent that may be under way at the same time, where they may overlap. */
+export const requestedRunsMax = 50;
+
 /** After so many deliveries that failed, the message of a shard is set aside and the shard given up. */
 export const runReceiveLimit = 5;
 

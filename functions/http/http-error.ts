@@ -6,7 +6,7 @@ import type {
   SessionNotFoundError,
 } from '../../lib/memory/memory-error.ts';
 import type { PersistenceErrorCode } from '../../lib/persistence/persistence-error.ts';
-import type { RunNotFoundError, UnknownActionError } from '../../lib/runs/run-error.ts';
+import type { RunNotFoundError, TooManyRunsError, UnknownActionError } from '../../lib/runs/run-error.ts';
 
 type RequestErrorCode =
   | 'invalid_request'
@@ -27,7 +27,7 @@ type MemoryErrorCode =
   | IdConflictError['code']
   | SessionNotFoundError['code'];
 
-type RunErrorCode = UnknownActionError['code'] | RunNotFoundError['code'];
+type RunErrorCode = UnknownActionError['code'] | RunNotFoundError['code'] | TooManyRunsError['code'];
 
 /** Stable: callers branch on it. Listed in the OpenAPI document. */
 export type ErrorCode = PersistenceErrorCode | MemoryErrorCode | RunErrorCode | RequestErrorCode;
@@ -55,6 +55,7 @@ export const problems = {
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },
   invalid_state: { status: 422, title: 'The state was refused' },
   dump_failed: { status: 422, title: 'The agent refused to dump the state' },
+  too_many_runs: { status: 429, title: 'Too many runs of the agent are under way' },
   throttled: { status: 429, title: 'The store asks for fewer requests' },
   load_failed: { status: 500, title: 'The agent failed to load its snapshot' },
   corrupt: { status: 500, title: 'What is stored is damaged' },

@@ -5,6 +5,7 @@ import { type ErrorCode, HttpError, problems } from './http-error.ts';
 import { type HttpResponse, quoteEtag } from './response.ts';
 
 const retryAfterSecs = 1;
+const runRetryAfterSecs = 30;
 
 /** An error as `application/problem+json` (RFC 9457). What is not one of ours is `internal`, without detail. */
 export function problemResponse(error: unknown, requestId: string): HttpResponse {
@@ -46,5 +47,7 @@ function headersOf(error: unknown): Readonly<Record<string, string>> {
   if (error instanceof ConflictError && error.currentEtag !== undefined)
     return { etag: quoteEtag(error.currentEtag) };
   if (error instanceof UnavailableError) return { 'retry-after': String(retryAfterSecs) };
+  // No run is over within a second.
+  if (codeOf(error) === 'too_many_runs') return { 'retry-after': String(runRetryAfterSecs) };
   return {};
 }

@@ -5,6 +5,7 @@ import { storeKeyScope } from '../persistence/store-key.ts';
 import type { RunLease, RunLeases } from '../runs/run-leases.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
+import { enter, leave } from './run-places.ts';
 import { onCondition, type RunTable, runTtl } from './run-table.ts';
 import type { Item } from './snapshot-head.ts';
 import { translated } from './translated.ts';
@@ -81,6 +82,8 @@ export function dynamoDbRunLeases(table: RunTable): RunLeases {
     holder: (agent, action) => translated(() => holder(agent, action)),
     acquire: (agent, action, lease, now) => translated(() => acquire(agent, action, lease, now)),
     release: (agent, action, runId) => translated(() => release(agent, action, runId)),
+    enter: (agent, runId, max) => translated(() => enter(table, agent, runId, max)),
+    leave: (agent, runIds) => translated(() => leave(table, agent, runIds)),
   };
 }
 

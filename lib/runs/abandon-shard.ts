@@ -15,7 +15,8 @@ import type { RunMessage } from './run-message.ts';
  * });
  */
 export async function abandonShard(engine: RunEngine, message: RunMessage, error: unknown): Promise<void> {
-  if (error instanceof ShardTakenError) return;
+  // A look at a run has no shard.
+  if (error instanceof ShardTakenError || message.watch !== undefined) return;
   const run = await engine.attempt(() => engine.runs.get(message));
   if (run === undefined || !run.pending.includes(message.shard)) return;
   const { agent, runId, shard } = message;

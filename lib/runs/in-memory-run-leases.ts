@@ -3,6 +3,7 @@ import type { RunLease, RunLeases } from './run-leases.ts';
 /** Keeps leases in this process only. */
 export function inMemoryRunLeases(): RunLeases {
   const leases = new Map<string, RunLease>();
+  const places = new Map<string, Set<string>>();
   const keyOf = (agent: string, action: string) => JSON.stringify([agent, action]);
 
   return {
@@ -18,6 +19,15 @@ export function inMemoryRunLeases(): RunLeases {
     },
     async release(agent, action, runId) {
       if (leases.get(keyOf(agent, action))?.runId === runId) leases.delete(keyOf(agent, action));
+    },
+    async enter(agent, runId, max) {
+      const taken = places.get(agent) ?? new Set();
+      if (!taken.has(runId) && taken.size >= max) return [...taken];
+      places.set(agent, taken.add(runId));
+      return undefined;
+    },
+    async leave(agent, runIds) {
+      for (const runId of runIds) places.get(agent)?.delete(runId);
     },
   };
 }

@@ -8,6 +8,8 @@ export interface InMemoryRunQueueOptions {
   readonly receiveLimit?: number | undefined;
   /** How long a message waits after a delivery that failed: it comes again at once unless given. */
   readonly redeliveryMs?: number | undefined;
+  /** Does something later: a timer that keeps no process alive, unless given. */
+  readonly later?: ((then: () => void, ms: number) => void) | undefined;
   /** Told of every message that comes in or back, for a host that delivers as they come. */
   readonly onMessage?: (() => void) | undefined;
   /** Told of every message that is set aside. */
@@ -48,11 +50,17 @@ interface Waiting {
  */
 export function inMemoryRunQueue(options: InMemoryRunQueueOptions = {}): InMemoryRunQueue {
   const { receiveLimit = runReceiveLimit, redeliveryMs = 0, onMessage, onDeadLetter } = options;
+  const { later = (then, ms) => void setTimeout(then, ms).unref() } = options;
   const waiting: Waiting[] = [];
   const deadLetters: DeadLetter[] = [];
 
   const redeliver = (again: Waiting) => {
     waiting.push(again);
+    onMessage?.();
+  };
+
+  const push = (messages: readonly RunMessage[]) => {
+    for (const message of messages) waiting.push({ body: JSON.stringify(message), received: 0 });
     onMessage?.();
   };
 
@@ -71,15 +79,17 @@ export function inMemoryRunQueue(options: InMemoryRunQueueOptions = {}): InMemor
     } catch (error) {
       const again = { ...next, received };
       if (received >= receiveLimit) setAside({ message, error });
-      else if (redeliveryMs > 0) setTimeout(redeliver, redeliveryMs, again).unref();
+      else if (redeliveryMs > 0) later(() => redeliver(again), redeliveryMs);
       else redeliver(again);
     }
   };
 
   return {
     async send(messages) {
-      for (const message of messages) waiting.push({ body: JSON.stringify(message), received: 0 });
-      onMessage?.();
+      push(messages);
+    },
+    async sendLater(messages, secs) {
+      later(() => push(messages), secs * 1000);
     },
     async drain(deliver, concurrency = 1) {
       while (waiting.length > 0)

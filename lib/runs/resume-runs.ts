@@ -2,6 +2,7 @@ import { resumedRuns } from '../defaults.ts';
 import type { StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import type { RunMessage } from './run-message.ts';
+import { watchLater } from './watch-run.ts';
 
 /**
  * Sends anew what is left to do of an agent's runs, for a host whose queue does not outlive it. Only while no worker is
@@ -18,6 +19,7 @@ export async function resumeRuns(engine: RunEngine, agent: string): Promise<Stor
     // Every shard may be finished and the run not ended yet: a message for any of them ends it.
     const shards = run.pending.length > 0 ? run.pending : [0];
     const messages = await Promise.all(shards.map((shard) => messageOf(engine, run, shard)));
+    await watchLater(engine, run);
     await engine.attempt(() => engine.queue.send(messages));
     await engine.attempt(() => engine.runs.markDispatched(run));
   }

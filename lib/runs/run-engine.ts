@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentDefinition } from '../agents/agent-definition.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { jobPageSize, runLeaseSecs, storageAttempts, storageRetryBaseMs } from '../defaults.ts';
+import {
+  jobPageSize,
+  runLeaseSecs,
+  runSilentLooks,
+  runWatchSecs,
+  storageAttempts,
+  storageRetryBaseMs,
+} from '../defaults.ts';
 import type { JobLogger } from '../lifecycle/session-job.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type { RuntimeStores } from '../sessions/create-runtime.ts';
@@ -54,6 +61,9 @@ export interface RunEngine {
   readonly newId: () => string;
   readonly pageSize: number;
   readonly leaseMs: number;
+  /** How often it is looked whether a run shows signs of life, and after how many looks without one it has failed. */
+  readonly watchSecs: number;
+  readonly silentLooks: number;
   /** Does what can be repeated, a few times where the storage is busy or away. */
   attempt<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -87,6 +97,8 @@ export function runEngine(options: RunEngineOptions): RunEngine {
   return {
     ...{ agents, stores, runs, leases, queue, logger, onEnd, clock, newId, pageSize },
     leaseMs: leaseSecs * 1000,
+    watchSecs: runWatchSecs,
+    silentLooks: runSilentLooks,
     attempt: (work) => withRetries(retries, work),
   };
 }

@@ -38,6 +38,16 @@ function listed(names: readonly string[]): string {
   );
 }
 
+/** So many requested runs of the agent are under way already. Nothing was started: ask again when one has ended. */
+export class TooManyRunsError extends DormouseError {
+  readonly code = 'too_many_runs';
+  override readonly retryable = true;
+
+  constructor(max: number) {
+    super(`${max} requested runs of the agent are under way: ask again when one of them has ended`);
+  }
+}
+
 /** A message of the queue is not one of ours: delivering it again cannot help. */
 export class InvalidRunMessageError extends DormouseError {
   readonly code = 'invalid_run_message';

@@ -20,6 +20,13 @@ export function isRunId(text: string): boolean {
   return runIdPattern.test(text);
 }
 
+/** The time in a run's id: that of its tick, or of its request. */
+export function timeOfRunId(runId: string): Date {
+  const [, year, month, day, hour, minute, second, ms] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z/.exec(runId) ?? [];
+  return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
+}
+
 function idOf(time: Date, identity: string): string {
   const compact = time.toISOString().replace(/[-:.]/g, '');
   return `${compact}-${createHash('sha256').update(identity).digest('hex').slice(0, 24)}`;

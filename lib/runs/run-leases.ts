@@ -4,7 +4,9 @@ export interface RunLease {
   readonly until: Date;
 }
 
-/** At most one run at a time holds the lease of an action of an agent. Every failure rejects `UnavailableError`. */
+/**
+ * At most one run at a time holds the lease of an action of an agent, and at most so many its places. Every failure rejects `UnavailableError`.
+ */
 export interface RunLeases {
   /** The last lease that was taken, over or not; undefined when it was given back. */
   holder(agent: string, action: string): Promise<RunLease | undefined>;
@@ -16,4 +18,11 @@ export interface RunLeases {
   acquire(agent: string, action: string, lease: RunLease, now: Date): Promise<RunLease>;
   /** Gives the lease back. Nothing happens when the run does not hold it. */
   release(agent: string, action: string, runId: string): Promise<void>;
+  /**
+   * Takes one of `max` places of an agent for a run, which may have it already. Resolves the runs that have them all
+   * where none is free: never more than `max` do, however many ask at once.
+   */
+  enter(agent: string, runId: string, max: number): Promise<readonly string[] | undefined>;
+  /** Gives places back. Nothing happens for runs that have none. */
+  leave(agent: string, runIds: readonly string[]): Promise<void>;
 }

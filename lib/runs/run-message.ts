@@ -6,6 +6,16 @@ import type { ShardClaim, ShardRef } from './run-store.ts';
 /** One shard of one run, for a worker. */
 export interface RunMessage extends ShardRef, ShardClaim {
   readonly v: 1;
+  /** Set: no work, but a look at whether the run is still going (see watch-run.ts). */
+  readonly watch?: RunWatch | undefined;
+}
+
+/** What the last looks at a run have seen. */
+export interface RunWatch {
+  /** How far its shards were. */
+  readonly seen: string;
+  /** How many looks in a row have seen that. */
+  readonly looks: number;
 }
 
 /**
@@ -15,13 +25,20 @@ export interface RunMessage extends ShardRef, ShardClaim {
  */
 export function parseRunMessage(body: string): RunMessage {
   const message = parsed(body);
-  const { v, agent, runId, shard, token, hop } = message;
+  const { v, agent, runId, shard, token, hop, watch } = message;
   if (v !== 1) throw new InvalidRunMessageError('the message has another format');
   if (typeof agent !== 'string' || typeof runId !== 'string' || !isRunId(runId) || typeof token !== 'string')
     throw new InvalidRunMessageError('the message names no run');
   if (!isWhole(shard) || shard >= sessionShards || !isWhole(hop))
     throw new InvalidRunMessageError('the message names no shard');
-  return { v, agent, runId, shard, token, hop };
+  return { v, agent, runId, shard, token, hop, ...(watch !== undefined && { watch: parseWatch(watch) }) };
+}
+
+function parseWatch(watch: unknown): RunWatch {
+  const { seen, looks } = (watch ?? {}) as Record<string, unknown>;
+  if (typeof seen !== 'string' || !isWhole(looks))
+    throw new InvalidRunMessageError('the message does not say what was seen');
+  return { seen, looks };
 }
 
 function parsed(body: string): Record<string, unknown> {

@@ -7,8 +7,10 @@ import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { UnknownActionError } from './run-error.ts';
 import { requestedRunId, scheduledRunId } from './run-id.ts';
-import { failRun, takeLease } from './run-lifetime.ts';
+import { failRun, leavePlace, takeLease, takePlace } from './run-lifetime.ts';
 import type { RunMessage } from './run-message.ts';
+import type { NewRun } from './run-store.ts';
+import { watchLater } from './watch-run.ts';
 
 export interface RunRequest {
   readonly agent: string;
@@ -29,22 +31,35 @@ export interface StartedRun {
 
 /**
  * Starts one run for a request, or for a tick however often it is delivered.
- * 1. create the record, under an id that the tick decides, 2. take the lease of the action, or note the run as skipped,
- * 3. send one message for each shard, 4. mark the record. A crash in between is repaired when the tick comes again:
- * it goes through the same steps. Messages that are then sent twice are harmless: the first to come claims its shard.
+ * 1. have the run watched, 2. create the record, under an id that the tick decides, 3. take the lease of the action, or
+ * note the run as skipped, 4. send one message for each shard, 5. mark the record. A crash in between is repaired when
+ * the tick comes again: it goes through the same steps; where nothing comes again, the watch ends the run. Messages that are then sent twice are harmless: the first to come claims its shard.
  * A request does not come again: where this rejects, its run is failed.
  *
- * @throws UnknownActionError where the agent does not have the action; InvalidInputError naming the field
+ * @throws UnknownActionError where the agent does not have the action; InvalidInputError naming the field;
+ *   TooManyRunsError where 50 requested runs of the agent overlap already
  * @example
  * const { status, run } = await startRun(engine, { agent: 'support', action: 'digest' });
  */
 export async function startRun(engine: RunEngine, request: RunRequest): Promise<StartedRun> {
   const wanted = newRun(engine, request);
-  const { run, created } = await engine.attempt(() => engine.runs.create(wanted));
+  const { run, created } = await record(engine, wanted);
   if (!created && (run.dispatched || run.status !== 'running')) return { status: 'duplicate', run };
   if (request.tick === undefined) return dispatchRequested(engine, run);
   const started = await dispatch(engine, run);
   return created || started.status === 'skipped' ? started : { ...started, status: 'duplicate' };
+}
+
+async function record(engine: RunEngine, wanted: NewRun): ReturnType<RunEngine['runs']['create']> {
+  await takePlace(engine, wanted);
+  try {
+    await watchLater(engine, wanted);
+    return await engine.attempt(() => engine.runs.create(wanted));
+  } catch (error) {
+    // Perhaps it was written, and its answer lost: then its watch ends it.
+    await leavePlace(engine, wanted).catch(() => {});
+    throw error;
+  }
 }
 
 /**
@@ -81,7 +96,7 @@ async function skip(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
   return { status: 'skipped', run: ended };
 }
 
-function newRun(engine: RunEngine, request: RunRequest) {
+function newRun(engine: RunEngine, request: RunRequest): NewRun {
   const { tick, overlap = 'skip' } = request;
   const agent = checkName('agent', request.agent);
   const action = checkName('action', request.action);

@@ -2,12 +2,13 @@ import { actionHandler } from './action-handler.ts';
 import type { StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { ShardTakenError } from './run-error.ts';
-import { failRun, holdLease, noteEnd } from './run-lifetime.ts';
+import { failRun, holdLease, noteEnd, settleRun } from './run-lifetime.ts';
 import type { RunMessage } from './run-message.ts';
 import type { ShardProgress } from './run-store.ts';
-import { isOver, noProgress } from './shard-progress.ts';
+import { isOver } from './shard-progress.ts';
 import { shardSessions } from './shard-sessions.ts';
 import { type Visitor, visitor } from './visit-sessions.ts';
+import { watchRun } from './watch-run.ts';
 
 export interface WorkOptions {
   /**
@@ -50,10 +51,15 @@ export async function workShard(
   message: RunMessage,
   options: WorkOptions = {},
 ): Promise<ShardWork> {
+  if (message.watch !== undefined) {
+    await watchRun(engine, message, message.watch);
+    return dropped;
+  }
   const run = await engine.attempt(() => engine.runs.get(message));
   if (run === undefined) return dropped;
   if (run.status !== 'running' || !run.pending.includes(message.shard)) {
-    await settle(engine, run, message);
+    // The worker that finished the shard may have died before the run was ended, or its lease given back.
+    await (isOver(run) ? settleRun(engine, run) : noteEnd(engine, run, run));
     return dropped;
   }
 
@@ -128,13 +134,4 @@ async function workPage(
 async function sendOn(engine: RunEngine, message: RunMessage): Promise<ShardWork> {
   await engine.attempt(() => engine.queue.send([{ ...message, hop: message.hop + 1 }]));
   return { outcome: 'handed_over', ...nothing };
-}
-
-/** For a shard that is finished: the worker that did it may have died before the run was ended, or its lease given back. */
-async function settle(engine: RunEngine, run: StoredRun, message: RunMessage): Promise<void> {
-  const at = engine.clock();
-  const now = isOver(run)
-    ? await engine.attempt(() => engine.runs.finishShard(message, noProgress, at))
-    : run;
-  await noteEnd(engine, run, now);
 }

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import {
   type BatchResultErrorEntry,
   ChangeMessageVisibilityCommand,
   SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { awsError, awsFailure } from '../aws-error.ts';
@@ -19,45 +21,52 @@ export interface SqsRunQueueOptions {
 /** What SQS takes in one request. */
 const batchMax = 10;
 
+type Entry = Omit<SendMessageBatchRequestEntry, 'Id'>;
+
 /** A message that SQS did not take, though it took the request. */
 interface Refusal {
-  readonly body: string | undefined;
+  readonly entry: Entry | undefined;
   readonly error: UnavailableError;
 }
 
 /**
  * Brings messages to workers through an SQS queue: ten in a request. What SQS refuses of them is sent once more by
- * itself; what it then refuses, and a request that fails, rejects, and the engine sends all of it again.
+ * itself; what it then refuses, and a request that fails, rejects, and the engine sends all of it again. The messages of
+ * an agent, and of a tenant's, are a group of their own: SQS sees to it that one which sends very many does not keep the
+ * others waiting (fair queues).
  *
  * @example
  * const engine = runEngine({ agents, stores, ...runs, queue: sqsRunQueue({ queueUrl }) });
  */
 export function sqsRunQueue(options: SqsRunQueueOptions): Required<RunQueue> {
   const { queueUrl, client = new SQSClient({}) } = options;
-  const sendBatch = async (bodies: readonly string[]): Promise<Refusal[]> => {
-    const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+  const sendBatch = async (entries: readonly Entry[]): Promise<Refusal[]> => {
+    const Entries = entries.map((entry, index) => ({ Id: String(index), ...entry }));
     const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    return Failed.map((entry) => ({ body: bodies[Number(entry.Id)], error: refusalError(entry) }));
+    return Failed.map((failed) => ({ entry: entries[Number(failed.Id)], error: refusalError(failed) }));
   };
-  const sendAll = async (bodies: readonly string[]): Promise<Refusal[]> => {
+  const sendEach = async (entries: readonly Entry[]): Promise<Refusal[]> => {
     const refused: Refusal[] = [];
-    for (let start = 0; start < bodies.length; start += batchMax)
-      refused.push(...(await sendBatch(bodies.slice(start, start + batchMax))));
+    for (let start = 0; start < entries.length; start += batchMax)
+      refused.push(...(await sendBatch(entries.slice(start, start + batchMax))));
     return refused;
+  };
+  const sendAll = async (entries: readonly Entry[]): Promise<void> => {
+    try {
+      const refused = await sendEach(entries);
+      const again = refused.flatMap(({ entry, error }) => (error.retryable && entry ? [entry] : []));
+      const given = refused.filter(({ entry, error }) => !(error.retryable && entry));
+      const left = [...given, ...(await sendEach(again))];
+      if (left[0] !== undefined) throw left[0].error;
+    } catch (error) {
+      throw error instanceof UnavailableError ? error : awsError('SQS', error);
+    }
   };
 
   return {
-    async send(messages) {
-      try {
-        const refused = await sendAll(messages.map(bodyOf));
-        const again = refused.flatMap(({ body, error }) => (error.retryable && body ? [body] : []));
-        const given = refused.filter(({ body, error }) => !(error.retryable && body));
-        const left = [...given, ...(await sendAll(again))];
-        if (left[0] !== undefined) throw left[0].error;
-      } catch (error) {
-        throw error instanceof UnavailableError ? error : awsError('SQS', error);
-      }
-    },
+    send: (messages) => sendAll(messages.map(entryOf)),
+    sendLater: (messages, secs) =>
+      sendAll(messages.map((message) => ({ ...entryOf(message), DelaySeconds: secs }))),
     async redeliver(receipt, secs) {
       const input = { QueueUrl: queueUrl, ReceiptHandle: receipt, VisibilityTimeout: secs };
       try {
@@ -67,6 +76,12 @@ export function sqsRunQueue(options: SqsRunQueueOptions): Required<RunQueue> {
       }
     },
   };
+}
+
+function entryOf(message: RunMessage): Entry {
+  // A name may have characters, and a length, that no group's has.
+  const group = createHash('sha256').update(message.agent).digest('hex').slice(0, 32);
+  return { MessageBody: bodyOf(message), MessageGroupId: group };
 }
 
 /** SQS takes the characters of XML. These two are the only ones outside of them that JSON leaves as they are. */

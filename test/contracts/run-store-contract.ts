@@ -346,6 +346,28 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       expect((await runs.get(other))?.finishedAt).toEqual(other.startedAt);
     });
 
+    test('an agent’s places are never taken by more than there are, and are given back once', async () => {
+      const { leases } = underTest;
+      const ids = Array.from({ length: 8 }, (_, index) => `run-${index}`);
+
+      const answers = await Promise.all(ids.map((id) => leases.enter(agent, id, 3)));
+      const inside = ids.filter((_, index) => answers[index] === undefined);
+      const [one = '', ...rest] = inside;
+
+      expect(inside).toHaveLength(3);
+      for (const taken of answers.filter((answer) => answer !== undefined))
+        expect([...taken].sort()).toEqual([...inside].sort());
+      expect(await leases.enter(agent, one, 3)).toBeUndefined();
+      expect(await leases.enter(`${agent}/other`, 'x', 3)).toBeUndefined();
+      await leases.leave(agent, [one]);
+      await leases.leave(agent, [one, 'never there']);
+      expect(await leases.enter(agent, 'late', 3)).toBeUndefined();
+      expect([...((await leases.enter(agent, one, 3)) ?? [])].sort()).toEqual([...rest, 'late'].sort());
+      await leases.leave(agent, [...rest, 'late']);
+      expect(await leases.enter(agent, one, 1)).toBeUndefined();
+      await leases.leave(`${agent}/nobody`, ['x']);
+    });
+
     test('a lease that is over goes to the next one who asks', async () => {
       const { leases } = underTest;
       await leases.acquire(agent, 'digest', { runId: 'one', until: at(60) }, at(0));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
@@ -53,6 +53,10 @@ describe('a function with the environment that the stack gives it', () => {
 
   test.each(routes)('$method $path reaches its tables, and no other', async ({ method, path, operation }) => {
     const descriptor = serviceFunctions[operation];
+    if (descriptor.sendsToRunQueue) {
+      mockClient(SQSClient).onAnyCommand().resolves({});
+      vi.stubEnv(environment.runQueueUrl, 'https://sqs.eu-central-1.amazonaws.com/1/runs');
+    }
     const handler = await load<HttpHandler>(descriptor);
     const [body, query] = [bodies[operation], queries[operation]];
     const headers = { 'content-type': 'application/json' };
@@ -73,7 +77,8 @@ describe('a function with the environment that the stack gives it', () => {
     '%s reaches the queue that it is told, and its tables',
     async (operation) => {
       const sqs = mockClient(SQSClient);
-      sqs.onAnyCommand().rejects(sdkError('RequestThrottled'));
+      // The look at the run that comes later is sent first.
+      sqs.on(SendMessageBatchCommand).resolvesOnce({}).rejects(sdkError('RequestThrottled'));
       dynamoDb.onAnyCommand().resolves({});
       const queueUrl = 'https://sqs.eu-central-1.amazonaws.com/1/runs';
       vi.stubEnv(environment.runQueueUrl, queueUrl);

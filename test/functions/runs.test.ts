@@ -102,7 +102,10 @@ describe('GET /runs', () => {
   });
 
   test('of many that are going on ends early, so that no answer takes thousands of reads', async () => {
-    give({ overlap: 'allow' });
+    const { queue } = functions;
+    // More than may be requested by now: those of schedules are not counted.
+    const leases = { ...functions.leases, enter: async () => undefined };
+    give({ overlap: 'allow', lifecycle: { runs: functions.runs, leases, queue } });
     const runs: string[] = [];
     for (let index = 0; index < 120; index++) {
       vi.setSystemTime(new Date(Date.UTC(2027, 0, 1, 0, 0, index)));
@@ -113,7 +116,6 @@ describe('GET /runs', () => {
       reads++;
       return functions.runs.progress(shard);
     };
-    const { leases, queue } = functions;
     give({ overlap: 'allow', lifecycle: { runs: { ...functions.runs, progress }, leases, queue } });
 
     const found: string[] = [];

@@ -61,6 +61,21 @@ describe('POST /runs', () => {
     expect((await ask('get-run', { run: await start() })).body.status).toBe('running');
   });
 
+  test('where requested runs may overlap takes 50 of them, then answers 429 until one has ended', async () => {
+    give({ overlap: 'allow' });
+    const started = await Promise.all(
+      Array.from({ length: 55 }, () => ask('start-run', { body: '{"action":"digest"}' })),
+    );
+
+    const refused = started.filter(({ statusCode }) => statusCode === 429);
+    expect(started.filter(({ statusCode }) => statusCode === 202)).toHaveLength(50);
+    expect(refused).toHaveLength(5);
+    expect(refused[0]).toMatchObject({ body: { code: 'too_many_runs' }, headers: { 'retry-after': '30' } });
+    expect((await functions.runs.list({ agent: 'support', limit: 99 })).items).toHaveLength(50);
+    await functions.drain();
+    expect((await ask('start-run', { body: '{"action":"digest"}' })).statusCode).toBe(202);
+  });
+
   test('takes the action that every agent has', async () => {
     const run = await ended({ action: 'prune-raw-memory' }, { agent: 'other' });
 

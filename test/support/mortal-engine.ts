@@ -39,6 +39,10 @@ export function mortalEngine(engine: RunEngine, fateOf: (write: string) => Write
     runs: mortal(engine.runs),
     leases: mortal(engine.leases),
     queue: {
+      async sendLater(messages, secs) {
+        if (dead) return die();
+        await engine.queue.sendLater?.(messages, secs);
+      },
       async send(messages) {
         if (dead) return die();
         const fate = fateOf('send');

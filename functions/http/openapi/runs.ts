@@ -76,7 +76,14 @@ export const runOperations = {
         headers: { location: { description: 'Where the run is', schema: text } },
       }),
     },
-    errors: ['invalid_request', ...ofBodies, 'invalid_input', 'unknown_action', ...readErrors],
+    errors: [
+      'invalid_request',
+      ...ofBodies,
+      'invalid_input',
+      'unknown_action',
+      'too_many_runs',
+      ...readErrors,
+    ],
   },
   'list-runs': {
     summary: 'List the runs of an agent, newest first',

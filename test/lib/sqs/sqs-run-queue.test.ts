@@ -46,7 +46,8 @@ describe('messages of a run', () => {
     for (const { QueueUrl, Entries = [], ...others } of requests()) {
       expect([QueueUrl, others]).toEqual([queueUrl, {}]);
       expect(new Set(Entries.map(({ Id }) => Id)).size).toBe(Entries.length);
-      for (const entry of Entries) expect(Object.keys(entry).sort()).toEqual(['Id', 'MessageBody']);
+      for (const entry of Entries)
+        expect(Object.keys(entry).sort()).toEqual(['Id', 'MessageBody', 'MessageGroupId']);
     }
   });
 
@@ -55,8 +56,9 @@ describe('messages of a run', () => {
     expect(requests()).toEqual([]);
 
     await queue.send([message(3)]);
+    const MessageGroupId = expect.any(String);
     expect(requests()).toEqual([
-      { QueueUrl: queueUrl, Entries: [{ Id: '0', MessageBody: JSON.stringify(message(3)) }] },
+      { QueueUrl: queueUrl, Entries: [{ Id: '0', MessageBody: JSON.stringify(message(3)), MessageGroupId }] },
     ]);
   });
 
@@ -68,6 +70,31 @@ describe('messages of a run', () => {
     const body = requests()[0]?.Entries?.[0]?.MessageBody ?? '';
     expect(parseRunMessage(body)).toEqual(odd);
     expect(body).toMatch(/^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u);
+  });
+});
+
+describe('messages in groups, as fair queues have them', () => {
+  const groups = () => requests().flatMap(({ Entries = [] }) => Entries.map((entry) => entry.MessageGroupId));
+
+  test('are in one for each tenant and agent, under a name that SQS takes whatever theirs is', async () => {
+    for (const agent of ['support', 'acme~support', `${'\uFFFE%/'.repeat(200)}~support`]) {
+      await queue.send([message(0, agent), message(1, agent)]);
+      await queue.sendLater([message(2, agent)], 900);
+    }
+
+    expect(new Set(groups()).size).toBe(3);
+    expect(groups().slice(0, 3)).toEqual(Array(3).fill(groups()[0]));
+    for (const group of groups()) expect(group).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test('that are to come later say when', async () => {
+    const watch = { seen: '0:1 3:2', looks: 4 };
+
+    await queue.sendLater([{ ...message(0), watch }], 900);
+
+    const [entry] = requests()[0]?.Entries ?? [];
+    expect(entry).toMatchObject({ DelaySeconds: 900 });
+    expect(parseRunMessage(entry?.MessageBody ?? '')).toEqual({ ...message(0), watch });
   });
 });
 
@@ -165,6 +192,7 @@ describe('the engine', () => {
   test('sends again what was not taken, after a request that failed and after a refusal', async () => {
     sqs
       .on(SendMessageBatchCommand)
+      .resolvesOnce({})
       .rejectsOnce(sdkError('RequestThrottled'))
       .resolvesOnce(refusing('3', 'InternalError'))
       .resolvesOnce({})
@@ -172,7 +200,8 @@ describe('the engine', () => {
       .resolves({});
 
     expect((await start()).status).toBe('started');
-    expect(shardsSent()).toEqual([upTo(10), upTo(10), upTo(16, 10), [3], upTo(10), upTo(16, 10)]);
+    // Before all else the look at the run that comes later.
+    expect(shardsSent()).toEqual([[0], upTo(10), upTo(10), upTo(16, 10), [3], upTo(10), upTo(16, 10)]);
   });
 
   test('does not send again to a queue that is not there', async () => {
