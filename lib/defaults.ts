@@ -41,6 +41,30 @@ export const compressInlineMaxBytes = 8 * 1024;
 /** Levels of arrays and objects in JSON that is taken, stored or shown. Beyond it `JSON.stringify` ends with the stack. */
 export const jsonMaxDepth = 3_000;
 
+/** Levels of a state that holds what JSON cannot carry: its codec goes down as many calls. */
+export const richMaxDepth = 1_500;
+
+/** Holes in the arrays of a state, all of them together: what reads it back may walk over each. */
+export const holesMax = 1_000_000;
+
+/** As many may have been stored before there was a limit. Such a state can still be read. */
+export const storedHolesMax = 100_000_000;
+
+/** Bytes in the buffers and views of a state, all of them together, before base64 makes a third more of them. */
+export const richBytesMax = 256 * 1024 * 1024;
+
+/**
+ * What a state or message that somebody sends may hold, however few bytes say it: a function of 1,024 MB has to hold it
+ * as values, as text and as bytes at the same time.
+ */
+export const sentMaxValues = 1_000_000;
+export const sentMaxChars = 32 * 1024 * 1024;
+
+/** In a rich text that somebody sends: what takes far longer than its bytes to be read. */
+export const sentMaxBigintChars = 10_000;
+export const sentMaxPatternChars = 1_000;
+export const sentMaxNumericKeys = 20_000;
+
 /** What a value is shown as takes at the most, in characters: more than an answer of the HTTP API can carry. */
 export const shownMaxChars = 8 * 1024 * 1024;
 

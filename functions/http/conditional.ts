@@ -31,11 +31,6 @@ export function conditionsOf({ method, headers }: HttpRequest, now = new Date())
   };
 }
 
-/** Whether a read has a condition at all: then the head may tell that no data has to be read. */
-export function isConditional(conditions: Conditions): boolean {
-  return Object.values(conditions).some((condition) => condition !== undefined);
-}
-
 /**
  * What a read is to be answered with.
  *

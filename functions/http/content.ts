@@ -1,11 +1,13 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { contentTypeMaxChars } from '../../lib/defaults.ts';
-import { decodeState, richContentType } from '../../lib/persistence/codec.ts';
-import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
+import { contentTypeMaxChars, sentMaxValues } from '../../lib/defaults.ts';
+import { decodeSentRich, richContentType } from '../../lib/persistence/codec.ts';
+import { InvalidStateError, TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import type { DumpFormat } from '../../lib/persistence/snapshot-store.ts';
 import { HttpError } from './http-error.ts';
-import { inflatedMaxBytes } from './limits.ts';
+import { jsonFault } from './json-fault.ts';
+import { assertJsonWithin } from './json-size.ts';
+import { inflatedMaxBytes, sentMaxDepth } from './limits.ts';
 import { isEncoded, isJson, mediaType } from './media-type.ts';
 import type { HttpRequest } from './request.ts';
 
@@ -21,8 +23,13 @@ export interface Content {
   readonly compressed: boolean;
 }
 
-/** The content of a request: base64 undone, inflated within bounds, and checked where it says it is JSON. */
-export async function readContent(request: HttpRequest): Promise<Content> {
+/**
+ * The content of a request: base64 undone, inflated within bounds, and checked where it says it is JSON. A few bytes can
+ * stand for more than a function holds: that is refused before anything is made of them.
+ *
+ * @param maxDepth levels of JSON: more where it is kept as it was sent than where it has to be written again
+ */
+export async function readContent(request: HttpRequest, maxDepth: number = sentMaxDepth): Promise<Content> {
   const contentType = contentTypeOf(request);
   const body = request.body();
   const compressed = isGzip(request);
@@ -30,7 +37,7 @@ export async function readContent(request: HttpRequest): Promise<Content> {
     ? await inflateBody(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType)
     : body;
   const sent = { contentType, data, compressed };
-  if (isJson(contentType)) return { ...sent, format: 'json', value: parseJson(data) };
+  if (isJson(contentType)) return { ...sent, format: 'json', value: parseJson(data, maxDepth) };
   if (mediaType(contentType) === richContentType) return { ...sent, format: 'rich', value: parseRich(data) };
   return { ...sent, format: 'bytes', value: undefined };
 }
@@ -80,7 +87,8 @@ async function inflateBody(body: Buffer, contentType: string): Promise<Uint8Arra
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function parseJson(data: Uint8Array): unknown {
+function parseJson(data: Uint8Array, maxDepth: number): unknown {
+  assertJsonWithin(data, { maxDepth, maxValues: sentMaxValues });
   let text: string;
   try {
     text = utf8.decode(data);
@@ -89,18 +97,25 @@ function parseJson(data: Uint8Array): unknown {
   }
   try {
     return JSON.parse(text);
-  } catch (error) {
+  } catch {
     // The parser's own message quotes the text; only the place may go into an answer or a log.
-    const place = /position \d+/.exec((error as Error).message)?.[0] ?? 'its end';
-    throw new HttpError('invalid_json', `the body is not JSON: unexpected text at ${place}`);
+    throw new HttpError('invalid_json', `the body is not JSON: ${jsonFault(text)}`);
   }
 }
+
+/** In devalue's text values name each other by number: they do not lie in one another. */
+const richDepth = 2;
 
 /** What a library wrote and a caller copies, sent back as it was received, is the same state again. */
 function parseRich(data: Uint8Array): unknown {
   try {
-    return decodeState('rich', data);
+    assertJsonWithin(data, { maxDepth: richDepth, maxValues: sentMaxValues });
+    return decodeSentRich(data);
   } catch (error) {
-    throw new HttpError('invalid_json', `the body is not ${richContentType}`, { cause: error });
+    if (error instanceof HttpError && error.code === 'too_large') throw error;
+    const why = error instanceof InvalidStateError ? error.message : 'it is malformed';
+    throw new HttpError('invalid_json', `the body is not ${richContentType} that can be taken: ${why}`, {
+      cause: error,
+    });
   }
 }

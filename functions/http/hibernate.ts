@@ -1,4 +1,4 @@
-import { ttlMaxSecs } from '../../lib/defaults.ts';
+import { jsonMaxDepth, ttlMaxSecs } from '../../lib/defaults.ts';
 import { hibernateSent } from '../../lib/persistence/hibernate.ts';
 import type { Dump } from '../../lib/persistence/snapshot-store.ts';
 import { makeStoreKey } from '../../lib/persistence/store-key.ts';
@@ -7,6 +7,7 @@ import { conditionsOf, writeUnder } from './conditional.ts';
 import { type Content, readContent } from './content.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
+import { sentMaxDepth } from './limits.ts';
 import { assertReadable } from './representation.ts';
 import type { HttpRequest } from './request.ts';
 import { json, quoteEtag } from './response.ts';
@@ -18,7 +19,7 @@ const putInstance: Handle = async (request, services) => {
   const key = instanceKey(request);
   const conditions = conditionsOf(request);
   const ttl = ttlSeconds(request);
-  const content = await readContent(request);
+  const content = await readContent(request, maxDepthOf(target));
 
   assertReads(target, content);
   // Over HTTP nothing may be stored that could not be read back over HTTP.
@@ -49,6 +50,12 @@ function assertReads({ definition }: AgentTarget, { format }: Content): void {
       `agent '${definition.name}' takes application/json: its callbacks read the state`,
     );
   }
+}
+
+/** What a callback is given or returns has to be written as JSON again; everything else is kept as it was sent. */
+function maxDepthOf({ definition }: AgentTarget): number {
+  const { state, dump, load } = definition ?? {};
+  return state === undefined && dump === undefined && load === undefined ? sentMaxDepth : jsonMaxDepth;
 }
 
 function ttlSeconds({ query }: HttpRequest): number | undefined {

@@ -16,6 +16,8 @@ type RequestErrorCode =
   | 'unknown_agent'
   | 'forbidden'
   | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'too_large'
   | 'unsupported_media_type'
   | 'unsupported_encoding'
   | 'throttled'
@@ -48,6 +50,7 @@ export const problems = {
   run_not_found: { status: 404, title: 'There is no such run' },
   unknown_agent: { status: 404, title: 'No such agent is defined' },
   method_not_allowed: { status: 405, title: 'The resource does not have this method' },
+  not_acceptable: { status: 406, title: 'What is stored is not of a type that the request accepts' },
   id_conflict: { status: 409, title: 'Another content is stored under this id' },
   conflict: { status: 412, title: 'The precondition failed' },
   too_large: { status: 413, title: 'The content is too large' },

@@ -1,32 +1,34 @@
+import { jsonMaxDepth } from '../../lib/defaults.ts';
 import { readContent } from './content.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
 
-/** The JSON of a request; undefined where it has no body. */
+/** The JSON of a request; undefined where it has no body. It can be written as JSON again, exactly. */
 export async function jsonBody(request: HttpRequest): Promise<unknown> {
   if (request.body().length === 0) return undefined;
-  const { format, value } = await readContent(request);
+  const { format, value } = await readContent(request, jsonMaxDepth);
   if (format !== 'json')
     throw new HttpError('unsupported_media_type', 'this resource takes application/json');
-  assertExact(value);
+  assertFinite(value);
   return value;
-}
-
-/** Refuses what this service could not write as JSON again: it would be stored as something else, or not be readable. */
-function assertExact(value: unknown): void {
-  try {
-    JSON.stringify(value, refuseInfinite);
-  } catch (error) {
-    if (error instanceof RangeError) throw new HttpError('invalid_json', 'the body is nested too deep');
-    throw error;
-  }
 }
 
 /** `JSON.parse` makes infinity of `1e400`, and `JSON.stringify` makes `null` of that. */
-function refuseInfinite(name: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new HttpError('invalid_json', `the body holds a number that is out of range, at '${name}'`);
-  return value;
+function assertFinite(root: unknown): void {
+  const pending: [name: string, value: unknown][] = [['', root]];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    const [name, value] = place;
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      throw new HttpError('invalid_json', `the body holds a number that is out of range, at '${name}'`);
+    }
+    // Of most values nothing can be wrong: they are not even looked at again.
+    if (typeof value !== 'object' || value === null) continue;
+    for (const child of Object.entries(value)) if (mayBeInfinite(child[1])) pending.push(child);
+  }
+}
+
+function mayBeInfinite(value: unknown): boolean {
+  return typeof value === 'object' ? value !== null : value === Infinity || value === -Infinity;
 }
 
 /** An object that has no fields but these: a misspelled one is refused, not dropped. */

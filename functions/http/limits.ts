@@ -1,3 +1,5 @@
+import { sentMaxChars } from '../../lib/defaults.ts';
+
 /** Lambda's limit for a synchronous invocation, request and response alike, in bytes of its JSON. */
 export const payloadMaxBytes = 6 * 1024 * 1024;
 
@@ -8,7 +10,10 @@ const envelopeBytes = 4 * 1024;
 export const bodyMaxBytes = payloadMaxBytes - envelopeBytes;
 
 /** What a gzip request may inflate to. Past it inflating stops, whatever the body claims. */
-export const inflatedMaxBytes = 32 * 1024 * 1024;
+export const inflatedMaxBytes = sentMaxChars;
+
+/** Levels of arrays and objects in JSON that is kept as it was sent. What has to be written again takes `jsonMaxDepth`. */
+export const sentMaxDepth = 10_000;
 
 /** ETags in one precondition header: each is an operand of a DynamoDB condition, which takes 100. */
 export const etagsMax = 50;

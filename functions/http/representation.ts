@@ -2,8 +2,9 @@ import Negotiator from 'negotiator';
 import { unpackState, verifyDump } from '../../lib/persistence/pack.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import type { Dump } from '../../lib/persistence/snapshot-store.ts';
+import { HttpError } from './http-error.ts';
 import { bodyMaxBytes } from './limits.ts';
-import { isJson } from './media-type.ts';
+import { isJson, mediaType } from './media-type.ts';
 import type { HttpRequest } from './request.ts';
 
 /** A snapshot's bytes in the form in which an answer carries them. */
@@ -17,6 +18,22 @@ export function acceptsGzip({ headers }: HttpRequest): boolean {
   if (header === undefined) return false;
   return (
     new Negotiator({ headers: { 'accept-encoding': header } }).encodings(['gzip', 'identity'])[0] === 'gzip'
+  );
+}
+
+/**
+ * Refuses to send a state that JSON cannot carry to a client that takes JSON only: it would take the one for the other,
+ * and store it as such. Without `Accept`, or with one that takes anything, the type of the answer tells.
+ */
+export function assertAcceptable(
+  { headers: { accept } }: HttpRequest,
+  { format, contentType }: Pick<Dump, 'format' | 'contentType'>,
+): void {
+  if (format !== 'rich' || accept === undefined || accept.trim() === '') return;
+  if (new Negotiator({ headers: { accept } }).mediaTypes([mediaType(contentType)]).length > 0) return;
+  throw new HttpError(
+    'not_acceptable',
+    `what is stored holds values that JSON cannot carry: accept ${mediaType(contentType)} too, or let the agent's dump leave them out`,
   );
 }
 

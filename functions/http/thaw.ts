@@ -1,13 +1,14 @@
-import { type EncodedState, encodeState } from '../../lib/persistence/codec.ts';
+import { type EncodedState, encodeState, type Identity } from '../../lib/persistence/codec.ts';
 import { packState } from '../../lib/persistence/pack.ts';
 import { LoadFailedError } from '../../lib/persistence/persistence-error.ts';
 import type { Dump, Snapshot, SnapshotInfo } from '../../lib/persistence/snapshot-store.ts';
 import { makeStoreKey } from '../../lib/persistence/store-key.ts';
 import { wakeSnapshot } from '../../lib/persistence/thaw.ts';
-import { type Conditions, conditionsOf, isConditional, judgeRead } from './conditional.ts';
+import { type Conditions, conditionsOf, judgeRead } from './conditional.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
-import { acceptsGzip, represent } from './representation.ts';
+import { acceptsGzip, assertAcceptable, represent } from './representation.ts';
+import type { HttpRequest } from './request.ts';
 import { type HttpResponse, quoteEtag } from './response.ts';
 import { type AgentTarget, agentTarget, instanceKey } from './target.ts';
 
@@ -19,19 +20,20 @@ const getInstance: Handle = async (request, services) => {
   const { store } = target.persistence;
   const storeKey = makeStoreKey(target.persistence, target.name, key);
 
-  // A condition, or HEAD, may spare reading the data: then only the head is read first.
-  if (request.method === 'HEAD' || isConditional(conditions)) {
-    const info = found(await store.head(storeKey));
-    const early = decideOnHead(info, conditions);
-    if (early !== undefined) return early;
-    if (request.method === 'HEAD') return headResponse(info, target, acceptsGzip(request));
-  }
+  const isHead = request.method === 'HEAD';
+  const early = (info: SnapshotInfo) => earlyAnswer(info, target, request, conditions);
 
-  const snapshot = found(await store.get(storeKey));
-  // Another writer may have come between the two reads.
-  const decided = decideOnHead(snapshot, conditions);
-  if (decided !== undefined) return decided;
+  // The data is only read of a snapshot that is going to be sent, and in the same read that judged it.
+  const stored = found(
+    await (isHead ? store.head(storeKey) : store.get(storeKey, (info) => isSent(early, info))),
+  );
+  const answer = early(stored);
+  if (answer !== undefined) return answer;
+  if (isHead) return headResponse(stored, target, acceptsGzip(request));
+  const snapshot = stored as Snapshot;
+
   const dump = await loadedDump(target, key, snapshot);
+  assertAcceptable(request, dump);
   const { body, headers } = await represent(dump, acceptsGzip(request));
   return {
     status: 200,
@@ -47,8 +49,25 @@ function found<Info extends SnapshotInfo>(info: Info | undefined): Info {
   return info;
 }
 
-function decideOnHead(info: SnapshotInfo, conditions: Conditions): HttpResponse | undefined {
+/** What a request is answered without its snapshot being read. A type that is not accepted comes before any condition. */
+function earlyAnswer(
+  info: SnapshotInfo,
+  { definition }: AgentTarget,
+  request: HttpRequest,
+  conditions: Conditions,
+): HttpResponse | undefined {
+  // What `load` makes of it may be of another type.
+  if (definition?.load === undefined) assertAcceptable(request, info);
   return judgeRead(info, conditions) === 'send' ? undefined : { status: 304, headers: validators(info) };
+}
+
+function isSent(early: (info: SnapshotInfo) => HttpResponse | undefined, info: SnapshotInfo): boolean {
+  try {
+    return early(info) === undefined;
+  } catch {
+    // Refused: it is thrown again once the store has answered.
+    return false;
+  }
 }
 
 /** The headers that GET would send; the length is not known where `load` has still to make the body. */
@@ -61,26 +80,27 @@ function headResponse(info: SnapshotInfo, { definition }: AgentTarget, gzip: boo
 }
 
 /** One ETag for both encodings: it names the stored snapshot, so that it serves `If-Match` whatever was sent. */
-function validators({ etag, updatedAt, version }: SnapshotInfo): Record<string, string> {
+function validators({ etag, updatedAt, version, format }: SnapshotInfo): Record<string, string> {
   return {
     etag: quoteEtag(etag),
     'last-modified': updatedAt.toUTCString(),
     'x-dormouse-version': String(version),
     'cache-control': 'private, no-cache',
-    vary: 'accept-encoding',
+    vary: format === 'rich' ? 'accept, accept-encoding' : 'accept-encoding',
   };
 }
 
 /** The stored dump as it is, or what the agent's `load` makes of it. */
 async function loadedDump({ definition }: AgentTarget, key: string, snapshot: Snapshot): Promise<Dump> {
   if (definition?.load === undefined) return snapshot.dump;
-  return packState(encoded(await wakeSnapshot(definition, key, snapshot)));
+  const live = await wakeSnapshot(definition, key, snapshot);
+  return packState(encoded(live, snapshot.format === 'rich' ? 'kept' : 'dropped'));
 }
 
 /** What `load` made cannot be sent: its failure, not the caller's, who only asked for what is stored. */
-function encoded(live: unknown): EncodedState {
+function encoded(live: unknown, identity: Identity): EncodedState {
   try {
-    return encodeState(live);
+    return encodeState(live, identity);
   } catch (error) {
     throw new LoadFailedError('load returned what cannot be sent', { cause: error });
   }

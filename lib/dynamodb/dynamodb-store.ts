@@ -43,7 +43,7 @@ export function dynamoDbStore(options: DynamoDbStoreOptions): SnapshotCatalog {
     chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,
   };
   return {
-    get: (key) => translated(() => getSnapshot(table, key)),
+    get: ((key, isWanted) => translated(() => getSnapshot(table, key, isWanted))) as SnapshotCatalog['get'],
     head: (key) => translated(() => headSnapshot(table, key)),
     put: (key, dump, putOptions = {}) => translated(() => putSnapshot(table, key, dump, putOptions)),
     delete: (key, preconditions = {}) => translated(() => forgetSnapshot(table, key, preconditions)),

@@ -8,15 +8,21 @@ import { liveSnapshot, readHead, type SnapshotTable } from './snapshot-table.ts'
 
 /**
  * The stored snapshot, whole. A chunk row that is missing means that a newer snapshot was committed since the head was
- * read, and the read starts over; if the head is still the same one, the snapshot is corrupt.
+ * read, and the read starts over; if the head is still the same one, the snapshot is corrupt. Without its data, and
+ * without a read of chunk rows, where `isWanted` says no to what the head tells.
  */
-export async function getSnapshot(table: SnapshotTable, storeKey: string): Promise<Snapshot | undefined> {
+export async function getSnapshot(
+  table: SnapshotTable,
+  storeKey: string,
+  isWanted?: (info: SnapshotInfo) => boolean,
+): Promise<Snapshot | SnapshotInfo | undefined> {
   const key = headKey(storeKey);
   let incomplete: string | undefined;
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
     const head = await readHead(table, key, 'all');
     const info = liveSnapshot(head, table.clock())?.info();
     if (info === undefined) return undefined;
+    if (isWanted?.(info) === false) return info;
     const data = await dataOf(table, head, info);
     if (data !== undefined) return { ...info, dump: { ...info, checksum: head.checksum, data } };
     if (incomplete === info.etag) throw new CorruptError('a chunk row of the stored snapshot is missing');

@@ -18,14 +18,29 @@ function definitionOf(agent: AgentRef): AgentDefinition {
  * Rejects `DumpFailedError` when `dump` throws, rejects or returns nothing (a forgotten `return` must not erase an agent).
  */
 export async function dumpAgent(agent: AgentRef, state: unknown, key = ''): Promise<unknown> {
+  return dumpNow(agent, state, key);
+}
+
+/** As `dumpAgent`, and where `dump` is not asynchronous, neither is this: a promise only where `dump` returned one. */
+export function dumpNow(agent: AgentRef, state: unknown, key: string): unknown {
   const { dump } = definitionOf(agent);
   if (dump === undefined) return state;
   const fail = failure(DumpFailedError, 'dump', agent);
   try {
-    return await settle(dump(state, { agent: agentName(agent), key }));
+    const dumped: unknown = dump(state, { agent: agentName(agent), key });
+    if (!isThenable(dumped)) return something(dumped);
+    return Promise.resolve(dumped)
+      .then(something)
+      .catch((error) => {
+        throw fail(error);
+      });
   } catch (error) {
     throw fail(error);
   }
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** The live form of a dump: the agent's `load` of it, or the dump itself. Rejects `LoadFailedError` likewise. */
@@ -34,16 +49,15 @@ export async function loadAgent(agent: AgentRef, dump: unknown, key = ''): Promi
   if (load === undefined) return dump;
   const fail = failure(LoadFailedError, 'load', agent);
   try {
-    return await settle(load(dump, { agent: agentName(agent), key }));
+    return something(await load(dump, { agent: agentName(agent), key }));
   } catch (error) {
     throw fail(error);
   }
 }
 
-async function settle(returned: unknown): Promise<unknown> {
-  const value = await returned;
-  if (value === undefined) throw new TypeError('it returned nothing');
-  return value;
+function something(returned: unknown): unknown {
+  if (returned === undefined) throw new TypeError('it returned nothing');
+  return returned;
 }
 
 function failure<E extends Error>(
@@ -55,13 +69,25 @@ function failure<E extends Error>(
     new type(`${callback} of agent '${agentName(agent)}' failed: ${messageOf(thrown)}`, { cause: thrown });
 }
 
-/** Rejects `InvalidStateError` naming the first field that does not fit the agent's schema, if it has one. */
-export async function checkState(agent: AgentRef, state: unknown): Promise<void> {
+/**
+ * Refuses a state that does not fit the agent's schema, if it has one, with an `InvalidStateError` that names the first
+ * field that does not. Throws it where the schema answers at once, else the promise rejects with it.
+ */
+export function checkState(agent: AgentRef, state: unknown): Promise<void> | undefined {
   const schema = definitionOf(agent).state;
-  if (schema === undefined) return;
-  const result = await validate(schema, state);
-  const issue = result.issues?.[0];
-  if (issue === undefined) return;
+  if (schema === undefined) return undefined;
+  try {
+    const result = schema['~standard'].validate(state);
+    if (!isThenable(result)) return assertFits(result);
+    return Promise.resolve(result).then(assertFits).catch(rethrow);
+  } catch (error) {
+    rethrow(error);
+  }
+}
+
+function assertFits({ issues }: StandardSchemaV1.Result<unknown>): undefined {
+  const issue = issues?.[0];
+  if (issue === undefined) return undefined;
   const path = [
     '$',
     ...(issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)),
@@ -72,13 +98,9 @@ export async function checkState(agent: AgentRef, state: unknown): Promise<void>
 }
 
 /** A schema that throws has not accepted the state; one of our own errors says why itself. */
-async function validate(schema: StandardSchemaV1, state: unknown): Promise<StandardSchemaV1.Result<unknown>> {
-  try {
-    return await schema['~standard'].validate(state);
-  } catch (error) {
-    if (error instanceof PersistenceError) throw error;
-    throw new InvalidStateError("the agent's schema failed on the state", { cause: error });
-  }
+function rethrow(error: unknown): never {
+  if (error instanceof PersistenceError) throw error;
+  throw new InvalidStateError("the agent's schema failed on the state", { cause: error });
 }
 
 export function hasDump(agent: AgentRef): boolean {

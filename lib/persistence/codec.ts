@@ -1,8 +1,8 @@
-import { DevalueError, parse, stringify } from 'devalue';
 import { messageOf } from '../errors.ts';
 import { assertPlain } from './assert-plain.ts';
-import { isJsonValue } from './json-value.ts';
-import { CorruptError, InvalidStateError } from './persistence-error.ts';
+import { isJsonValue, isJsonWhenWrittenOut } from './json-value.ts';
+import { CorruptError, InvalidStateError, PersistenceError } from './persistence-error.ts';
+import { ownBytes, richState, richText, sentRichState } from './rich-text.ts';
 import type { DumpFormat } from './snapshot-store.ts';
 
 /** A state as bytes, and how to read them. */
@@ -18,16 +18,24 @@ const bytesContentType = 'application/octet-stream';
 export const richContentType = 'application/vnd.dormouse.rich+json';
 
 /**
+ * What becomes of an object that a state refers to twice, without a cycle. `kept`: it comes back as one, from devalue
+ * text. `dropped`: it comes back as two that are equal, for agents that speak JSON.
+ */
+export type Identity = 'kept' | 'dropped';
+
+/**
  * Bytes for any state that can be brought back equal: a `Uint8Array` as it is, a plain JSON tree as JSON, everything
- * else as devalue text.
+ * else as devalue text. A property whose value is undefined does not keep a state from being JSON: it is left out.
  *
  * @throws InvalidStateError with the path of a value that would not come back (a function, a class instance, …)
  */
-export function encodeState(state: unknown): EncodedState {
-  if (state instanceof Uint8Array)
-    return { format: 'bytes', contentType: bytesContentType, data: Uint8Array.from(state) };
+export function encodeState(state: unknown, identity: Identity = 'kept'): EncodedState {
   try {
-    return isJsonValue(state)
+    if (isBytes(state)) {
+      assertPlain(state);
+      return { format: 'bytes', contentType: bytesContentType, data: ownBytes(state) };
+    }
+    return isJsonValue(state) || (identity === 'dropped' && isJsonWhenWrittenOut(state))
       ? { format: 'json', contentType: jsonContentType, data: Buffer.from(JSON.stringify(state)) }
       : { format: 'rich', contentType: richContentType, data: Buffer.from(richText(state)) };
   } catch (error) {
@@ -35,27 +43,13 @@ export function encodeState(state: unknown): EncodedState {
   }
 }
 
-/** A view of a part of a buffer is stored as that part: the rest may hold what nobody meant to store. */
-function richText(state: unknown): string {
-  assertPlain(state);
-  return stringify(state, { View: (value) => isPartialView(value) && value.slice() });
-}
-
-function isPartialView(value: unknown): value is Uint8Array {
-  return (
-    ArrayBuffer.isView(value) && !(value instanceof DataView) && value.byteLength < value.buffer.byteLength
-  );
+function isBytes(state: unknown): state is Uint8Array {
+  if (!(state instanceof Uint8Array)) return false;
+  return Object.getPrototypeOf(state) === Uint8Array.prototype || Buffer.isBuffer(state);
 }
 
 function notStorable(error: unknown): InvalidStateError {
   if (error instanceof InvalidStateError) return error;
-  if (error instanceof DevalueError) {
-    const path = `$${error.path}`;
-    return new InvalidStateError(`the state cannot be stored: ${error.message} at ${path}`, {
-      cause: error,
-      path,
-    });
-  }
   if (error instanceof RangeError) {
     return new InvalidStateError('the state is nested too deep, or too large, to be stored', {
       cause: error,
@@ -71,8 +65,19 @@ export function decodeState(format: DumpFormat, data: Uint8Array): unknown {
   if (format === 'bytes') return Uint8Array.from(data);
   try {
     const text = utf8.decode(data);
-    return format === 'json' ? JSON.parse(text) : parse(text, { View: (view) => view });
+    return format === 'json' ? JSON.parse(text) : richState(text);
   } catch (error) {
+    if (error instanceof PersistenceError) throw error;
     throw new CorruptError(`the stored ${format} cannot be read`, { cause: error });
+  }
+}
+
+/** The state of a devalue text that somebody sent. Throws `InvalidStateError` where it is not, or stands for too much. */
+export function decodeSentRich(data: Uint8Array): unknown {
+  try {
+    return sentRichState(utf8.decode(data));
+  } catch (error) {
+    if (error instanceof InvalidStateError) throw error;
+    throw new InvalidStateError('it is malformed', { cause: error });
   }
 }

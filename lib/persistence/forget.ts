@@ -1,5 +1,5 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
-import type { PersistenceConfig } from './persistence-config.ts';
+import { type PersistenceConfig, storeOf } from './persistence-config.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
 import { type GivenPreconditions, preconditionsOf } from './preconditions.ts';
 import { makeStoreKey } from './store-key.ts';
@@ -20,7 +20,7 @@ export async function forget(
   options: ForgetOptions = {},
 ): Promise<ForgetResult> {
   return attempt(async () => {
-    await config.store.delete(makeStoreKey(config, agent, key), preconditionsOf(options));
+    await storeOf(config).delete(makeStoreKey(config, agent, key), preconditionsOf(options));
     return { status: 'ok' } as const;
   });
 }

@@ -1,11 +1,11 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
 import { systemClock } from '../clock.ts';
 import { ttlMaxSecs } from '../defaults.ts';
-import { checkState, dumpAgent, hasDump } from './callbacks.ts';
-import { type EncodedState, encodeState } from './codec.ts';
+import { checkState, dumpNow, hasDump, isThenable } from './callbacks.ts';
+import { type EncodedState, encodeState, type Identity } from './codec.ts';
 import { packState } from './pack.ts';
-import type { PersistenceConfig } from './persistence-config.ts';
-import { InvalidOptionError } from './persistence-error.ts';
+import { type PersistenceConfig, storeOf } from './persistence-config.ts';
+import { InvalidOptionError, InvalidStateError } from './persistence-error.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
 import { preconditionsOf } from './preconditions.ts';
 import { makeStoreKey } from './store-key.ts';
@@ -37,6 +37,8 @@ export type HibernateResult = Hibernated | PersistenceFailure;
 /**
  * Stores an agent's state under (agent, key), replacing the snapshot that was there. The state must fit the agent's
  * schema and goes through its `dump`. On any error the stored snapshot is the one before.
+ * What is stored is the state at the call: it, or what `dump` returned, is encoded before anything is waited for. `dump`
+ * is called at once, also beside a schema that answers later.
  *
  * @example
  * const saved = await hibernate({ store }, 'support', 'user-123', { mood: 'calm', seen: new Set([1]) });
@@ -50,11 +52,44 @@ export async function hibernate(
   state: unknown,
   options: HibernateOptions = {},
 ): Promise<HibernateResult> {
+  return saveEncoded(config, agent, key, state, options, 'kept');
+}
+
+async function saveEncoded(
+  config: PersistenceConfig,
+  agent: AgentRef,
+  key: string,
+  state: unknown,
+  options: HibernateOptions,
+  identity: Identity,
+): Promise<HibernateResult> {
   return attempt(async () => {
+    storeOf(config);
     const storeKey = makeStoreKey(config, agent, key);
-    await checkState(agent, state);
-    return save(config, storeKey, encodeState(await dumpAgent(agent, state, key)), options);
+    assertIsState(state);
+    const checked = checkState(agent, state);
+    const encoded = encodedDump(agent, key, state, identity);
+    // Its failure is told below, unless the check fails: then nobody asks for it.
+    encoded.catch(() => undefined);
+    await checked;
+    return save(config, storeKey, await encoded, options);
   });
+}
+
+/** Not defined where a caller forgot something: stored, it would replace an agent by nothing. */
+function assertIsState(state: unknown): void {
+  if (state === undefined) throw new InvalidStateError('the state is undefined, at $', { path: '$' });
+}
+
+/** Waits for nothing but a `dump` that is asynchronous. */
+async function encodedDump(
+  agent: AgentRef,
+  key: string,
+  state: unknown,
+  identity: Identity,
+): Promise<EncodedState> {
+  const dumped = dumpNow(agent, state, key);
+  return encodeState(isThenable(dumped) ? await dumped : dumped, identity);
 }
 
 /** A state that came as bytes, and what they mean to the agent's callbacks (undefined for opaque ones). */
@@ -62,7 +97,10 @@ export interface SentState extends EncodedState {
   readonly value: unknown;
 }
 
-/** As `hibernate`, for a state that came as bytes: without a `dump`, which would change it, they are kept as they were sent. */
+/**
+ * As `hibernate`, for a state that came as bytes: without a `dump`, which would change it, they are kept as they were
+ * sent. What `dump` makes of JSON is JSON again, if JSON can carry it.
+ */
 export async function hibernateSent(
   config: PersistenceConfig,
   agent: AgentRef,
@@ -70,24 +108,30 @@ export async function hibernateSent(
   sent: SentState,
   options: HibernateOptions = {},
 ): Promise<HibernateResult> {
-  if (hasDump(agent)) return hibernate(config, agent, key, sent.value, options);
+  if (hasDump(agent)) {
+    const identity = sent.format === 'json' ? 'dropped' : 'kept';
+    return saveEncoded(config, agent, key, sent.value, options, identity);
+  }
   return attempt(async () => {
+    storeOf(config);
     const storeKey = makeStoreKey(config, agent, key);
+    if (sent.format !== 'bytes') assertIsState(sent.value);
     await checkState(agent, sent.value);
     return save(config, storeKey, sent, options);
   });
 }
 
 async function save(
-  { store, clock = systemClock, accept }: PersistenceConfig,
+  config: PersistenceConfig,
   storeKey: string,
   encoded: EncodedState,
   options: HibernateOptions,
 ): Promise<Hibernated> {
+  const { clock = systemClock, accept } = config;
   const expiresAt = expiryOf(options.ttlSeconds, clock());
   const dump = await packState(encoded);
   await accept?.(dump);
-  const receipt = await store.put(storeKey, dump, { ...preconditionsOf(options), expiresAt });
+  const receipt = await config.store.put(storeKey, dump, { ...preconditionsOf(options), expiresAt });
   return { status: 'ok', bytes: dump.bytes, storedBytes: dump.data.length, expiresAt, ...receipt };
 }
 

@@ -1,30 +1,56 @@
+import { jsonMaxDepth } from '../defaults.ts';
+
 /**
  * True when JSON carries the value without loss: a tree of plain objects, dense arrays, strings, finite numbers other
- * than -0, booleans and null. An object that is met twice (a cycle, a shared reference) is not a tree.
- * Iterative, so that no depth of nesting ends it.
+ * than -0, booleans and null. A property whose value is undefined is left out by `JSON.stringify`, and counts as absent.
+ * An object that is met twice (a cycle, a shared reference) is not a tree.
  */
 export function isJsonValue(root: unknown): boolean {
   const seen = new Set<object>();
-  const pending: unknown[] = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (value === null || typeof value === 'string' || typeof value === 'boolean') continue;
-    if (typeof value === 'number') {
-      if (!Number.isFinite(value) || Object.is(value, -0)) return false;
-      continue;
-    }
-    if (typeof value !== 'object' || seen.has(value)) return false;
+  return everyLevel(root, (value) => {
+    if (seen.has(value)) return false;
     seen.add(value);
-    const prototype = Object.getPrototypeOf(value);
-    if (prototype === Array.prototype) {
-      const items = value as unknown[];
-      if (Object.keys(items).length !== items.length) return false;
-      for (const item of items) pending.push(item);
-      continue;
+    return true;
+  });
+}
+
+/** As `isJsonValue`, for a writer to whom a shared reference is no loss: JSON writes such a value each time it is met. */
+export function isJsonWhenWrittenOut(root: unknown, maxObjects = 1_000_000): boolean {
+  // A cycle never ends, and references to references double: both end here.
+  let objects = 0;
+  return everyLevel(root, () => ++objects <= maxObjects);
+}
+
+/** Level by level, so that no depth of nesting ends it. */
+function everyLevel(root: unknown, isFine: (value: object) => boolean): boolean {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (value === null || typeof value === 'string' || typeof value === 'boolean') continue;
+      if (typeof value === 'number') {
+        if (!Number.isFinite(value) || Object.is(value, -0)) return false;
+        continue;
+      }
+      if (typeof value !== 'object' || depth === jsonMaxDepth || !isFine(value)) return false;
+      if (!pushChildren(value, next)) return false;
     }
-    if (prototype !== Object.prototype || Object.getOwnPropertySymbols(value).length > 0) return false;
-    if (Object.getOwnPropertyNames(value).length !== Object.keys(value).length) return false;
-    for (const property of Object.values(value)) pending.push(property);
+    level = next;
   }
+  return true;
+}
+
+function pushChildren(value: object, next: unknown[]): boolean {
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  const prototype = Object.getPrototypeOf(value);
+  const names = Object.getOwnPropertyNames(value);
+  if (prototype === Array.prototype && Array.isArray(value)) {
+    // Its indices and `length`; of an array with holes the length is nothing but a number.
+    if (names.length !== value.length + 1) return false;
+    for (const item of value) next.push(item);
+    return true;
+  }
+  if (prototype !== Object.prototype || names.length !== Object.keys(value).length) return false;
+  for (const property of Object.values(value)) if (property !== undefined) next.push(property);
   return true;
 }

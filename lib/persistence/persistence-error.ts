@@ -1,4 +1,4 @@
-import { DormouseError } from '../errors.ts';
+import { DormouseError, messageOf } from '../errors.ts';
 
 export type PersistenceErrorCode =
   | 'dump_failed'
@@ -94,8 +94,12 @@ export class UnavailableError extends PersistenceError {
   }
 }
 
+const causeMaxChars = 300;
+
 /** A custom store may reject with anything: what is not ours is `unavailable`, never "not found". */
 export function asPersistenceError(thrown: unknown): PersistenceError {
   if (thrown instanceof PersistenceError) return thrown;
-  return new UnavailableError('the store failed', { cause: thrown, retryable: false });
+  const { name } = thrown instanceof Error ? thrown : { name: 'thrown' };
+  const why = `${name}: ${messageOf(thrown)}`.slice(0, causeMaxChars);
+  return new UnavailableError(`the store failed (${why})`, { cause: thrown, retryable: false });
 }

@@ -82,6 +82,12 @@ export interface ListSnapshotsQuery {
 
 /** What the HTTP API needs beyond storing; all three built-in stores have it. */
 export interface SnapshotCatalog extends SnapshotStore {
+  get(key: string): Promise<Snapshot | undefined>;
+  /**
+   * Where `isWanted` says no to what is known without the data, the data need not be read, and that much is resolved.
+   * It may be asked again, about a snapshot that has replaced the first. It must not throw.
+   */
+  get(key: string, isWanted: (info: SnapshotInfo) => boolean): Promise<Snapshot | SnapshotInfo | undefined>;
   /** As `get`, without reading the data. */
   head(key: string): Promise<SnapshotInfo | undefined>;
   /** The live snapshots of one scope, each once, in an order that does not change between pages. */

@@ -2,7 +2,7 @@ import type { AgentRef } from '../agents/agent-ref.ts';
 import { loadAgent } from './callbacks.ts';
 import { decodeState } from './codec.ts';
 import { unpackState } from './pack.ts';
-import type { PersistenceConfig } from './persistence-config.ts';
+import { type PersistenceConfig, storeOf } from './persistence-config.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
 import type { Snapshot } from './snapshot-store.ts';
 import { makeStoreKey } from './store-key.ts';
@@ -35,7 +35,7 @@ export async function thaw<Agent = unknown>(
   key: string,
 ): Promise<ThawResult<Agent>> {
   return attempt(async () => {
-    const snapshot = await config.store.get(makeStoreKey(config, agent, key));
+    const snapshot = await storeOf(config).get(makeStoreKey(config, agent, key));
     if (snapshot === undefined) return { status: 'not_found' } as const;
     const live = (await wakeSnapshot(agent, key, snapshot)) as Agent;
     const { etag, version, updatedAt } = snapshot;

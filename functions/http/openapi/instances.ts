@@ -79,6 +79,10 @@ export const instanceOperations = {
       key,
       ifMatch,
       ifNoneMatch,
+      header(
+        'Accept',
+        'The types that are taken; a state that JSON cannot carry is not sent to who takes JSON only',
+      ),
       header('Accept-Encoding', 'gzip, for a compressed answer'),
     ],
     responses: {
@@ -88,7 +92,18 @@ export const instanceOperations = {
       }),
       304: described('The stored state is the one that If-None-Match names', { headers: etag }),
     },
-    errors: ['invalid_request', 'not_found', 'conflict', 'too_large', 'load_failed', 'corrupt', ...stored],
+    errors: [
+      ...([
+        'invalid_request',
+        'not_found',
+        'not_acceptable',
+        'conflict',
+        'too_large',
+        'load_failed',
+      ] as const),
+      ...(['corrupt'] as const),
+      ...stored,
+    ],
   },
   forget: {
     summary: 'Forget: delete the state of an instance',
