@@ -23,6 +23,8 @@ import type { Settings } from './settings.ts';
 export interface DormouseStackProps extends Settings {
   /** Those of the agents module, which only its loader can read. */
   readonly schedules: readonly AgentSchedule[];
+  /** When this is, for schedules that are over by then: the time of synthesis unless given. */
+  readonly now?: Date | undefined;
 }
 
 /** Everything that a deployment of Dormouse consists of. Bound to no account and no region. */
@@ -45,7 +47,8 @@ export class DormouseStack extends Stack {
       }
       if (serviceFunctions[name].sendsToRunQueue) queue.grantSend(functions[name]);
     }
-    const ticks = new Schedules(this, 'Schedules', { schedules: settings.schedules, dispatcher: dispatch });
+    const { schedules, now = new Date() } = settings;
+    const ticks = new Schedules(this, 'Schedules', { schedules, dispatcher: dispatch, now });
     const api = new ServiceApi(this, 'HttpApi', functions, settings);
     const watched = {
       functions: Object.values(functions),

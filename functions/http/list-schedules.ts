@@ -1,5 +1,5 @@
 import { describeSchedule } from '../../lib/schedules/describe-schedule.ts';
-import { nextFireTimes } from '../../lib/schedules/next-fire-times.ts';
+import { isOver, nextFireTimes } from '../../lib/schedules/next-fire-times.ts';
 import type { ScheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';
 import { toEventBridge } from '../../lib/schedules/to-event-bridge.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
@@ -25,5 +25,6 @@ function shown(agent: string, schedule: ScheduleDescriptor, now: Date) {
     expressions: toEventBridge(schedule).expressions,
     description: describeSchedule(schedule),
     next: nextFireTimes(schedule, now, shownFireTimes),
+    over: isOver(schedule, now),
   };
 }

@@ -1,7 +1,8 @@
-import { Validations } from 'aws-cdk-lib';
+import { Annotations, Validations } from 'aws-cdk-lib';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { isOver } from '../../lib/schedules/next-fire-times.ts';
 import type { AgentSchedule } from '../agent-schedules.ts';
 import { deadLetters } from './dead-letters.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -9,15 +10,18 @@ import { tickMaxAge, ticksOf } from './tick.ts';
 import { TickRules } from './tick-rules.ts';
 import { ZonedTicks } from './zoned-ticks.ts';
 
+export interface SchedulesProps {
+  readonly schedules: readonly AgentSchedule[];
+  readonly dispatcher: ServiceFunction;
+  /** When the stack is synthesized: what is over by then is left out, since AWS need not take it, with a warning. */
+  readonly now: Date;
+}
+
 /** Everything that makes the agents' schedules come true: whatever way a tick is lost on, it ends in `deadLetters`. */
 export class Schedules extends Construct {
   readonly deadLetters: Queue;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { schedules, dispatcher }: { schedules: readonly AgentSchedule[]; dispatcher: ServiceFunction },
-  ) {
+  constructor(scope: Construct, id: string, { schedules, dispatcher, now }: SchedulesProps) {
     super(scope, id);
     this.deadLetters = deadLetters(scope, 'TickDeadLetters');
     Validations.of(this.deadLetters).acknowledge({
@@ -27,7 +31,13 @@ export class Schedules extends Construct {
     });
     setAsideFailures(dispatcher, this.deadLetters);
 
-    const ticks = schedules.flatMap(ticksOf);
+    const over = schedules.filter(({ descriptor }) => isOver(descriptor, now));
+    for (const { agent, descriptor } of over)
+      Annotations.of(this).addWarningV2(
+        `dormouse:schedule-over:${agent}:${descriptor.name}`,
+        `the schedule '${descriptor.name}' of agent '${agent}' is over: ${descriptor.cron} never comes again. It is left out of the stack; take it out of the definition, or give it a time to come`,
+      );
+    const ticks = schedules.filter((schedule) => !over.includes(schedule)).flatMap(ticksOf);
     const targets = { dispatcher, deadLetters: this.deadLetters };
     const inUtc = ticks.filter(({ service }) => service === 'rules');
     const zoned = ticks.filter(({ service }) => service === 'scheduler');

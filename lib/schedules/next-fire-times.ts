@@ -6,6 +6,17 @@ import { utcClock, zonedClock } from './zoned-time.ts';
 const setBackMaxMs = 24 * 60 * 60 * 1000;
 
 /**
+ * Whether a schedule has come for the last time: an `at(...)` or a year that has passed. Its definition is taken all the
+ * same, or a file of agents would stop loading on the day after. A rate is never over.
+ *
+ * @throws InvalidScheduleError as `scheduleDescriptor`
+ */
+export function isOver(descriptor: ScheduleDescriptor, now: Date): boolean {
+  const { wallTimes } = parseSchedule(descriptor.cron);
+  return wallTimes !== undefined && nextFireTimes(descriptor, now, 1).length === 0;
+}
+
+/**
  * The next `count` instants after `after` at which the schedule fires, ascending, each once. Fewer when there are no
  * more (a year that is over), none for a rate: its times depend on when AWS made it.
  *

@@ -1,3 +1,5 @@
+import { zoneNames } from './zone-names.ts';
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** A time zone's clock. Wall-clock times are as in calendar.ts. */
@@ -45,14 +47,15 @@ export function zonedClock(timeZone: string): ZonedClock {
   return { wallTimeAt, instantOf };
 }
 
-const namePattern = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/;
-
-/** Whether it is the name of an IANA time zone, in its own capitals, as AWS wants them; an offset is none. */
-export function isTimeZone(name: string): boolean {
-  if (!namePattern.test(name)) return false;
+/**
+ * Whether it is the name of an IANA time zone, in its own capitals, as EventBridge Scheduler wants them, of which this
+ * host knows the clock. An abbreviation that the database does not have and an offset are none.
+ */
+export function isTimeZone(name: unknown): name is string {
+  if (typeof name !== 'string' || !zoneNames().has(name)) return false;
   try {
-    const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions();
-    return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase();
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
   } catch {
     return false;
   }

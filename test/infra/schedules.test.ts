@@ -1,4 +1,4 @@
-import type { Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import type { AgentSchedule } from '../../infra/agent-schedules.ts';
 import { nameOf } from '../../infra/rehearsal/grants.ts';
@@ -15,6 +15,27 @@ const sample: readonly AgentSchedule[] = [
   { agent: 'coach', descriptor: scheduleDescriptor('fair', '0 0 1 * SUN', 'digest', paris) },
   { agent: 'coach', descriptor: scheduleDescriptor('launch', 'at(2030-01-31T09:00:00)', 'digest') },
 ];
+
+test('a schedule that is over is left out of the stack, which is synthesized, and warns of it by name', () => {
+  const past: readonly AgentSchedule[] = [
+    { agent: 'support', descriptor: scheduleDescriptor('launch', 'at(2020-01-01T00:00:00)', 'digest') },
+    { agent: 'support', descriptor: scheduleDescriptor('year', 'cron(0 9 1 1 ? 2020)', 'digest') },
+    { agent: 'support', descriptor: scheduleDescriptor('years', 'cron(0 0 ? * MON 2021-2024)', 'digest') },
+    { agent: 'support', descriptor: scheduleDescriptor('paris', 'cron(0 0 ? * MON 2021)', 'digest', paris) },
+  ];
+
+  const { template, stack } = synthesizedStack({}, [...past, ...sample]);
+
+  const { template: without } = synthesizedStack({}, sample);
+  expect(rulesOf(template).map(shownRule)).toEqual(rulesOf(without).map(shownRule));
+  expect(zonedOf(template).map(shownZoned)).toEqual(zonedOf(without).map(shownZoned));
+  const warnings = Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('is over'));
+  expect(warnings.map(({ entry }) => String(entry.data).slice(0, 60))).toEqual(
+    past.map(({ descriptor }) =>
+      expect.stringContaining(`the schedule '${descriptor.name}' of agent 'support' is over`),
+    ),
+  );
+});
 
 describe('the schedules of the agents', () => {
   const { template } = synthesizedStack({}, sample);

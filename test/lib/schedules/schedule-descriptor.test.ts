@@ -1,7 +1,10 @@
+import { TimeZone } from 'aws-cdk-lib';
 import { describe, expect, test } from 'vitest';
 import { defineAgent, InvalidDefinitionError } from '../../../lib/agents/define-agent.ts';
 import { InvalidScheduleError } from '../../../lib/schedules/invalid-schedule-error.ts';
 import { scheduleDescriptor } from '../../../lib/schedules/schedule-descriptor.ts';
+import { zoneNames } from '../../../lib/schedules/zone-names.ts';
+import { isTimeZone } from '../../../lib/schedules/zoned-time.ts';
 
 function refusalOf(make: () => unknown): InvalidScheduleError {
   try {
@@ -50,12 +53,56 @@ describe('a schedule descriptor', () => {
     },
   );
 
-  test.each(['', 'Mars/Olympus', 'europe/paris', 'Europe/PARIS', '+01:00', 'Europe/Paris ', 'local'])(
-    'refuses the time zone %j',
-    (timezone) => {
-      expect(refusalOf(() => scheduleDescriptor('s', '0 2 * * *', 'a', { timezone })).field).toBe('timezone');
-    },
-  );
+  test('takes every name of the IANA database, of which the CDK and Node.js know, with a clock for each', () => {
+    const names = zoneNames();
+    const ofCdk = Object.values(TimeZone).filter((zone) => zone instanceof TimeZone);
+    const missing = [...ofCdk.map(({ timezoneName }) => timezoneName), ...Intl.supportedValuesOf('timeZone')];
+
+    expect(ofCdk.length).toBeGreaterThan(300);
+    // For files that say in what zone they are, not for clocks.
+    expect(missing.filter((name) => !names.has(name) && name !== 'Factory')).toEqual([]);
+    expect([...names].filter((name) => !isTimeZone(name))).toEqual([]);
+  });
+
+  // ICU knows all of these, and means Bangladesh, Darwin, Alaska, India, Guadalcanal, … by them.
+  const icuNames =
+    'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST';
+  test.each([
+    ...icuNames.split(' '),
+    ...['SystemV/AST4ADT', 'US/Pacific-New', 'Etc/Unknown', 'Canada/East-Saskatchewan', 'GMT+1', 'GMT-05:00'],
+    ...['UTC+1', 'utc', 'gmt', 'Utc', 'Z', 'z', '+0100', '-05', '+00:00', 'Asia/KOLKATA', 'ASIA/KOLKATA'],
+    ...[
+      'US/PACIFIC',
+      'Asia/kolkata',
+      'America/Port-Au-Prince',
+      'Etc/GMT+15',
+      'Etc/GMT5',
+      'Factory',
+      'CEST',
+      'EDT',
+    ],
+    ...[
+      '',
+      'Mars/Olympus',
+      'europe/paris',
+      'Europe/PARIS',
+      '+01:00',
+      'Europe/Paris ',
+      'local',
+      'Europe/Paris\n',
+    ],
+    ...['Europe', 'Europe/', '/Paris', 'Europe/Paris/x', 'toString', '__proto__', 'Local time', '🕛'],
+  ])('refuses the time zone %j', (timezone) => {
+    expect(refusalOf(() => scheduleDescriptor('s', '0 2 * * *', 'a', { timezone })).field).toBe('timezone');
+  });
+
+  test('names the zone that was meant where only its capitals are wrong', () => {
+    const refusal = refusalOf(() =>
+      scheduleDescriptor('s', '0 2 * * *', 'a', { timezone: 'america/NEW_york' }),
+    );
+
+    expect(refusal.message).toBe('timezone: "america/NEW_york" is no IANA name such as America/New_York');
+  });
 
   test('refuses a time zone for a rate, which would ignore it', () => {
     const refusal = refusalOf(() =>
