@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context } from 'aws-lambda';
+import { environment } from '../lib/environment.ts';
 import type { JobLogger } from '../lib/lifecycle/session-job.ts';
+import { once } from './once.ts';
 import { agentOfScope, tenantOfScope } from './tenancy.ts';
 
 let made: Logger | undefined;
@@ -13,10 +15,18 @@ export function serviceLog(context?: Context): Logger {
   return made;
 }
 
-/** Keys, sessions and tenants may name people: the log has enough of a hash to follow one, not the name. */
+/**
+ * Keys, sessions and tenants may name people: the log has enough of a hash to follow one, not the name. Names can be
+ * guessed, so the hash is keyed: whoever reads the log but does not know the deployment's key can test no guess.
+ */
 export function hashOf(name: string | undefined): string | undefined {
-  return name === undefined ? undefined : createHash('sha256').update(name).digest('hex').slice(0, 16);
+  return name === undefined
+    ? undefined
+    : createHmac('sha256', logKey()).update(name).digest('hex').slice(0, 16);
 }
+
+/** Outside of a deployment a key of the process's own: what it prints need not be followed for longer. */
+const logKey = once(() => process.env[environment.logKey] || randomBytes(32));
 
 /** What a log line says of a scope: the agent, and of its tenant the hash. */
 export function loggableScope(scope: string): Record<string, unknown> {

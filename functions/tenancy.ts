@@ -28,10 +28,12 @@ export function agentOfScope(scope: string): string {
   return scope.slice(scope.lastIndexOf('~') + 1);
 }
 
-/** The tenant of a scope, as it is escaped there; undefined where there are no tenants. */
+/** The tenant of a scope, as its claim has it; undefined where there are no tenants. */
 export function tenantOfScope(scope: string): string | undefined {
   const end = scope.lastIndexOf('~');
-  return end === -1 ? undefined : scope.slice(0, end);
+  if (end === -1) return undefined;
+  const codes: Readonly<Record<string, string>> = { '%25': '%', '%2F': '/', '%7E': '~' };
+  return scope.slice(0, end).replace(/%(?:25|2F|7E)/g, (code) => codes[code] ?? code);
 }
 
 /** Under this name the tenants of an agent are registered, each as a session. No tenant's scope has an empty first part. */

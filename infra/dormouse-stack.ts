@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { tables } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
@@ -90,6 +90,8 @@ export class DormouseStack extends Stack {
       environment: {
         [environment.strictAgents]: String(strictAgents),
         [environment.overlap]: overlap,
+        // It ends in a UUID that CloudFormation makes: costs nothing, stays through updates, and is in no log.
+        [environment.logKey]: Aws.STACK_ID,
         ...(tenantClaim !== undefined && { [environment.tenantClaim]: tenantClaim }),
         // The name is that of Powertools.
         ...(publishesMetrics && { POWERTOOLS_METRICS_NAMESPACE: metricNamespace(this) }),

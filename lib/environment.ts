@@ -8,4 +8,6 @@ export const environment = {
   overlap: 'DORMOUSE_OVERLAP',
   /** The URL of the queue between dispatcher and workers. */
   runQueueUrl: 'DORMOUSE_RUN_QUEUE_URL',
+  /** What names are hashed with in the log: of one deployment, and not known to those who only read its log. */
+  logKey: 'DORMOUSE_LOG_KEY',
 } as const;

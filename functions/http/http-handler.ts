@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { agentNamePattern } from '../../lib/agents/define-agent.ts';
 import type { Operation } from '../../lib/http/routes.ts';
 import { hashOf, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
@@ -37,7 +38,7 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
     const line = {
       requestId: request.id,
       method: request.method,
-      agent: request.parameters.agent,
+      agent: loggableAgent(request.parameters.agent),
       keyHash: hashOf(request.parameters.key),
       sessionHash: hashOf(request.parameters.session),
       status: response.status,
@@ -48,4 +49,9 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
     else log.info('request', line);
     return toResult(response);
   };
+}
+
+/** An agent is a kind, of which nothing says a name; what can be no agent's name may be any text. */
+function loggableAgent(name = ''): string | undefined {
+  return agentNamePattern.test(name) ? name : undefined;
 }

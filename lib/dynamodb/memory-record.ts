@@ -75,6 +75,6 @@ export function isInLimbo({ place }: RecordRow): boolean {
 
 export function withData(row: RecordRow, data: Uint8Array | undefined): StoredRecord {
   const record = row.info();
-  if (data === undefined) throw new CorruptError(`the stored record ${row.id} has no data`);
+  if (data === undefined) throw new CorruptError('the stored record has no data');
   return { ...record, dump: { ...record.dump, data } };
 }

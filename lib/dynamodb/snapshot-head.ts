@@ -138,6 +138,6 @@ function whole(item: Item, name: string): number | undefined {
 function oneOf<T extends string>(item: Item, name: string, allowed: readonly T[]): T {
   const value = item[name]?.S;
   const known = allowed.find((one) => one === value);
-  if (known === undefined) throw new CorruptError(`the head item has an unknown ${name} '${value}'`);
+  if (known === undefined) throw new CorruptError(`the head item has an unknown ${name}`);
   return known;
 }

@@ -18,6 +18,8 @@ export async function request(
   const { handler, parameters } = matchRoute(method, path);
   const headers = { 'content-type': 'application/json', ...parts.headers };
   const event = httpEvent({ ...parts, method, rawPath: path, headers });
-  const { statusCode, headers: sent, body } = await handler({ ...event, pathParameters: { ...parameters } });
-  return { status: statusCode, headers: sent, body: body ? JSON.parse(body) : undefined };
+  const result = await handler({ ...event, pathParameters: { ...parameters } });
+  const { statusCode, headers: sent, body } = result;
+  const isJson = /^application\/(?:problem\+)?json/.test(String(sent?.['content-type']));
+  return { status: statusCode, headers: sent, body: body && isJson ? JSON.parse(body) : body };
 }
