@@ -485,7 +485,12 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
     });
 
     describe('retention', () => {
-      const policy = { ...DEFAULT_RETENTION, rawRetentionSecs: 60, compactAfterSecs: null, capsuleRetentionSecs: 120 };
+      const policy = {
+        ...DEFAULT_RETENTION,
+        rawRetentionSecs: 60,
+        compactAfterSecs: null,
+        capsuleRetentionSecs: 120,
+      };
 
       test.each([
         ['small', 10],
