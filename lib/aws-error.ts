@@ -32,13 +32,35 @@ const permanent = new Set([
 /** Any error of the SDK, of the network or of a credential provider. */
 export function awsError(service: string, error: unknown): UnavailableError {
   const name = error instanceof Error ? error.name : '';
-  return awsFailure(service, name || messageOf(error), error);
+  return awsFailure(service, name || messageOf(error), error, hintOf(error));
+}
+
+const toDo: Readonly<Record<string, string>> = {
+  ResourceNotFoundException: 'there is no such table in this account and region',
+  CredentialsProviderError: 'set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+};
+
+const hintMaxChars = 300;
+
+/**
+ * What is wrong on this side, and what to set. What a service says is not passed on, as it may quote what was sent; no
+ * service has said anything of a missing region, missing credentials or an address where nobody listens.
+ */
+function hintOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const hint = toDo[error.name];
+  if ('$fault' in error) return hint === undefined ? '' : `: ${hint}`;
+  // Of a name with several addresses each has failed, and the error of them all says nothing itself.
+  const [first = error] = error instanceof AggregateError ? error.errors : [];
+  const said = messageOf(first).slice(0, hintMaxChars);
+  const region = said.startsWith('Region ') ? 'set AWS_REGION, or pass a client with a region' : hint;
+  return [said === '' ? '' : `: ${said}`, region === undefined ? '' : `; ${region}`].join('');
 }
 
 /** A failure that a service names by a code, with or without the service's own name before it. */
-export function awsFailure(service: string, code: string, cause?: unknown): UnavailableError {
+export function awsFailure(service: string, code: string, cause?: unknown, hint = ''): UnavailableError {
   const name = code.slice(code.lastIndexOf('.') + 1);
   const throttled = throttling.has(name);
-  const what = throttled ? `${service} throttled the request` : `${service} failed (${code})`;
+  const what = throttled ? `${service} throttled the request` : `${service} failed (${code}${hint})`;
   return new UnavailableError(what, { cause, throttled, retryable: !permanent.has(name) });
 }

@@ -37,6 +37,12 @@ function codeOf(error: unknown): ErrorCode {
 function detailOf(error: unknown): string {
   const unquoted = unquotedDetail(error);
   if (unquoted !== undefined) return unquoted;
+  // Addresses and settings are for the log, not for callers.
+  if (error instanceof UnavailableError && error.cause !== undefined) {
+    return error.throttled
+      ? 'too many requests: try again later'
+      : 'what this service depends on did not answer: try again later; the log has it under the requestId';
+  }
   return error instanceof DormouseError && codeOf(error) !== 'internal'
     ? error.message
     : 'an unexpected error; the log has it under the requestId';

@@ -6,16 +6,21 @@ import { lock } from 'proper-lockfile';
 import { systemClock } from '../clock.ts';
 import { randomEtag } from './etag.ts';
 import { isLive } from './expiry.ts';
-import { pageOf } from './page-of.ts';
+import { pageCollector } from './page-of.ts';
 import { CorruptError, PersistenceError, UnavailableError } from './persistence-error.ts';
 import { assertPreconditions } from './preconditions.ts';
 import { removeTemporaries, replaceFile } from './replace-file.ts';
-import { readSnapshotFile, snapshotFile } from './snapshot-file.ts';
+import { readSnapshotFile, readSnapshotHeader, snapshotFile, unlessMissing } from './snapshot-file.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { Snapshot, SnapshotCatalog } from './snapshot-store.ts';
 import type { StoreOptions } from './store-options.ts';
 
 const listConcurrency = 16;
+
+export interface FileStoreOptions extends StoreOptions {
+  /** Only tests have a reason to change it. */
+  readonly lockFile?: typeof lock | undefined;
+}
 
 /**
  * Keeps each snapshot in a file of its own in `directory`, which is made if needed. A snapshot is written to a temporary
@@ -27,7 +32,7 @@ const listConcurrency = 16;
  */
 export function fileStore(
   directory: string,
-  { clock = systemClock, newEtag = randomEtag }: StoreOptions = {},
+  { clock = systemClock, newEtag = randomEtag, lockFile = lock }: FileStoreOptions = {},
 ): SnapshotCatalog {
   // A name of one length and one case for any key; the key itself stands in the file.
   const pathOf = (key: string) =>
@@ -49,7 +54,7 @@ export function fileStore(
       if (lost !== undefined)
         throw new UnavailableError('the lock of the snapshot was lost', { cause: lost });
     };
-    const release = await lock(pathOf(key), {
+    const release = await lockFile(pathOf(key), {
       ...{ realpath: false, stale: 10_000, retries: lockRetries },
       // Without this the lock would end the process from a timer.
       onCompromised: (error) => {
@@ -82,23 +87,28 @@ export function fileStore(
       ),
     delete: (key, options = {}) =>
       guarded(() =>
-        exclusively(key, async () => {
+        exclusively(key, async (assertHeld) => {
           // Without a condition nothing is read, so that an unreadable file can be forgotten too.
           if (options.ifMatch ?? options.ifNoneMatch) assertPreconditions(options, (await read(key))?.etag);
           await removeTemporaries(pathOf(key));
+          assertHeld();
           await rm(pathOf(key), { force: true });
         }),
       ),
     list: (query) =>
       guarded(async () => {
         const names = (await readDirectory(directory)).filter((name) => name.endsWith('.snapshot'));
-        const files = await pMap(names, (name) => readIfThere(join(directory, name)), {
-          concurrency: listConcurrency,
-        });
-        const live = files
-          .flatMap((file) => (file === undefined ? [] : [readSnapshotFile(file)]))
-          .filter(({ snapshot }) => isLive(snapshot, clock()));
-        return pageOf(live, query);
+        const found = pageCollector(query);
+        // Headers only: of a folder of large states no more than a page's worth is held.
+        await pMap(
+          names,
+          async (name) => {
+            const header = await readSnapshotHeader(join(directory, name));
+            if (header !== undefined && isLive(header.info, clock())) found.add(header.storeKey, header.info);
+          },
+          { concurrency: listConcurrency },
+        );
+        return found.page();
       }),
   };
 }
@@ -111,12 +121,6 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
 
 async function readDirectory(path: string): Promise<string[]> {
   return (await readdir(path).catch(unlessMissing)) ?? [];
-}
-
-/** Only "no such file" means that nothing is stored; a denied or failing read is an error. */
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT') return undefined;
-  throw error;
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {

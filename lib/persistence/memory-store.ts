@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { randomEtag } from './etag.ts';
 import { isLive } from './expiry.ts';
-import { pageOf } from './page-of.ts';
+import { pageCollector } from './page-of.ts';
 import { assertPreconditions } from './preconditions.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import type { Snapshot, SnapshotCatalog } from './snapshot-store.ts';
@@ -49,10 +49,9 @@ export function memoryStore({
       snapshots.delete(key);
     },
     async list(query) {
-      const all = [...snapshots].flatMap(([key, snapshot]) =>
-        live(key) ? [{ storeKey: key, snapshot }] : [],
-      );
-      return pageOf(all, query);
+      const found = pageCollector(query);
+      for (const [key, snapshot] of snapshots) if (live(key)) found.add(key, snapshot);
+      return found.page();
     },
   };
 }

@@ -1,18 +1,30 @@
-import type { ListSnapshotsQuery, SnapshotInfo, SnapshotPage } from './snapshot-store.ts';
+import type { ListedSnapshot, ListSnapshotsQuery, SnapshotInfo, SnapshotPage } from './snapshot-store.ts';
 
-/** One page of snapshots that are all at hand, in key order: for stores that have no index of their own. */
-export function pageOf(
-  all: readonly { storeKey: string; snapshot: SnapshotInfo }[],
-  { scope, prefix = '', limit, after }: ListSnapshotsQuery,
-): SnapshotPage {
+/**
+ * One page of snapshots in key order, for stores that have no index of their own. They are added in any order; a page's
+ * worth of them is held.
+ */
+export function pageCollector({ scope, prefix = '', limit, after }: ListSnapshotsQuery) {
   const start = `${scope}/`;
-  const matching = all
-    .filter(({ storeKey }) => storeKey.startsWith(start + prefix))
-    .map(({ storeKey, snapshot }) => ({ ...infoOf(snapshot), key: storeKey.slice(start.length) }))
-    .filter(({ key }) => after === undefined || key > after)
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const items = matching.slice(0, limit);
-  return { items, next: matching.length > limit ? items.at(-1)?.key : undefined };
+  let kept: ListedSnapshot[] = [];
+  const trim = () => {
+    // One more than the page tells that there is a next one.
+    kept = kept.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, limit + 1);
+  };
+
+  return {
+    add(storeKey: string, snapshot: SnapshotInfo): void {
+      const key = storeKey.slice(start.length);
+      if (!storeKey.startsWith(start + prefix) || (after !== undefined && key <= after)) return;
+      kept.push({ ...infoOf(snapshot), key });
+      if (kept.length > 2 * (limit + 1)) trim();
+    },
+    page(): SnapshotPage {
+      trim();
+      const items = kept.slice(0, limit);
+      return { items, next: kept.length > limit ? items.at(-1)?.key : undefined };
+    },
+  };
 }
 
 function infoOf(snapshot: SnapshotInfo): SnapshotInfo {

@@ -144,6 +144,26 @@ describe('a state that JSON cannot carry', () => {
   });
 });
 
+test('stored bytes that were altered are never sent, compressed as they are or not', async () => {
+  await put('planner', JSON.stringify('calm '.repeat(1_000)));
+  const altered: SnapshotCatalog = {
+    ...store,
+    get: async (key: string) => {
+      const stored = await store.get(key);
+      if (stored === undefined) return undefined;
+      const data = Uint8Array.from(stored.dump.data);
+      data[20] = (data[20] ?? 0) ^ 1;
+      return { ...stored, dump: { ...stored.dump, data } };
+    },
+  };
+  expect((await store.get('planner/k'))?.encoding).toBe('gzip');
+  useServices({ agents: indexAgents([]), strictAgents: false, tenantClaim: undefined, store: altered });
+
+  for (const headers of [{ 'accept-encoding': 'gzip' }, {}] as Record<string, string>[]) {
+    expect(problemOf(await get('planner', headers))).toMatchObject({ status: 500, code: 'corrupt' });
+  }
+});
+
 describe('a GET with a condition', () => {
   test('asks the store once, which need not read the data', async () => {
     await put('planner', '{}');

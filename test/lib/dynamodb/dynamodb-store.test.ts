@@ -187,6 +187,36 @@ describe('commands of get, head, delete and list', () => {
     ]);
   });
 
+  test('a get that does not want what is stored is one read, of an inline snapshot and of one in chunk rows', async () => {
+    const info = (bytes: number) => ({
+      M: {
+        ...{ v: { N: '1' }, format: { S: 'json' }, contentType: { S: 'a/b' }, encoding: { S: 'identity' } },
+        ...{ bytes: { N: String(bytes) }, storedBytes: { N: String(bytes) }, updatedAt: { N: '1' } },
+        checksum: { B: new Uint8Array(32) },
+      },
+    });
+    const head = { etag: { S: 'E1' }, version: { N: '7' } };
+    for (const Item of [
+      { ...head, info: info(4), body: { B: new Uint8Array(4) } },
+      { ...head, info: info(400), chunks: { S: `${'0'.repeat(8)}/3` } },
+    ]) {
+      dynamoDb.reset();
+      dynamoDb.on(GetItemCommand).resolves({ Item });
+      const asked: string[] = [];
+
+      const stored = await store.get('agent/k', ({ etag }) => {
+        asked.push(etag);
+        return false;
+      });
+
+      expect(stored).toMatchObject({ etag: 'E1', version: 7 });
+      expect(asked).toEqual(['E1']);
+      expect(dynamoDb.calls().map((call) => call.args[0].input)).toEqual([
+        { TableName: 'T', Key: headKey, ConsistentRead: true },
+      ]);
+    }
+  });
+
   test('a head reads everything but the data', async () => {
     dynamoDb.on(GetItemCommand).resolves({});
 

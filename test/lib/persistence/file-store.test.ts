@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileStore } from '../../../lib/persistence/file-store.ts';
@@ -38,6 +39,39 @@ describe('the file store', () => {
     expect(await thaw({ store: fileStore(directory) }, 'support', '../../etc/passwd')).toMatchObject({
       agent: 'again',
       version: 2,
+    });
+  });
+
+  test('a list reads no data and holds no more than a page, in key order', async () => {
+    const store = fileStore(directory);
+    const keys = Array.from({ length: 60 }, (_, index) => `user-${String(index).padStart(2, '0')}`);
+    for (const key of keys) await hibernate({ store }, 'support', key, randomBytes(10_000));
+    // Behind their headers, so many bytes that a list that read them could not hold them.
+    for (const name of await readdir(directory)) await truncate(join(directory, name), 2 ** 40);
+
+    const listed: string[] = [];
+    for (let after: string | undefined; ; ) {
+      const { items, next } = await store.list({ scope: 'support', limit: 7, after });
+      listed.push(...items.map(({ key }) => key));
+      if (next === undefined) break;
+      after = next;
+    }
+
+    expect(listed).toEqual(keys);
+  });
+
+  test('a file without a readable header is named by the list, which never passes over it', async () => {
+    const store = fileStore(directory);
+    await hibernate({ store }, 'support', 'user-1', 'asleep');
+    const file = await snapshotFile();
+    await hibernate({ store }, 'support', 'user-2', 'asleep');
+    await truncate(file, 20);
+
+    const listing = store.list({ scope: 'support', limit: 7 });
+
+    await expect(listing).rejects.toMatchObject({
+      code: 'corrupt',
+      message: expect.stringContaining(basename(file)),
     });
   });
 

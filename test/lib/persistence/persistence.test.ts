@@ -106,6 +106,108 @@ describe('hibernate, thaw and forget', () => {
     }
   });
 
+  test('without a store it says so', async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: what a caller without types can do
+    for (const config of [{}, undefined, { store: undefined }] as any[]) {
+      const expected = {
+        status: 'error',
+        error: { code: 'invalid_option', message: expect.stringContaining("'store'") },
+      };
+      expect(await hibernate(config, 'support', 'user-1', 1)).toMatchObject(expected);
+      expect(await thaw(config, 'support', 'user-1')).toMatchObject(expected);
+      expect(await forget(config, 'support', 'user-1')).toMatchObject(expected);
+    }
+  });
+
+  test('what made a store fail is named', async () => {
+    const failing = { ...store, get: () => Promise.reject(new TypeError('socket closed')) };
+
+    expect(await thaw({ store: failing }, 'support', 'user-1')).toMatchObject({
+      error: { code: 'unavailable', message: 'the store failed (TypeError: socket closed)' },
+    });
+  });
+
+  test('a state that is undefined is refused, and what is stored stays', async () => {
+    await hibernate({ store }, 'support', 'user-1', { precious: true });
+
+    for (const agent of ['support', defineAgent({ name: 'support', dump: (state: unknown) => state })]) {
+      expect(await hibernate({ store }, agent, 'user-1', undefined)).toMatchObject({
+        status: 'error',
+        error: { code: 'invalid_state', path: '$' },
+      });
+    }
+    expect(await thaw({ store }, 'support', 'user-1')).toMatchObject({
+      agent: { precious: true },
+      version: 1,
+    });
+  });
+
+  describe('the state at the call is stored, whatever becomes of it afterwards', () => {
+    const fits = (answer: 'at once' | 'later') => ({
+      '~standard': {
+        version: 1 as const,
+        vendor: 'test',
+        validate: (value: unknown) => (answer === 'at once' ? { value } : Promise.resolve({ value })),
+      },
+    });
+    const sync = (state: { turn: number }) => ({ ...state });
+    const same = (state: { turn: number }) => state;
+    const slow = async (state: { turn: number }) => ({ ...state });
+    test.each([
+      ['as it is', {}],
+      ['with a schema', { state: fits('at once') }],
+      ['with a schema that answers later', { state: fits('later') }],
+      ['with a dump', { dump: sync }],
+      ['with a dump that returns the state', { dump: same }],
+      ['with an asynchronous dump', { dump: slow }],
+      ['with a dump and a schema', { dump: same, state: fits('at once') }],
+      ['with a dump and a schema that answers later', { dump: same, state: fits('later') }],
+    ])('%s', async (_, definition) => {
+      const agent = defineAgent({ name: 'support', ...definition });
+      const state = { turn: 1, bytes: new Uint8Array([1]) };
+
+      const saving = hibernate({ store }, agent, 'user-1', state);
+      state.turn = 2;
+      state.bytes[0] = 2;
+
+      expect(await saving).toMatchObject({ status: 'ok' });
+      const { agent: stored } = (await thaw({ store }, 'support', 'user-1')) as { agent: { turn: number } };
+      expect(stored.turn).toBe(1);
+    });
+
+    test('bytes too', async () => {
+      const bytes = new Uint8Array([1]);
+      const saving = hibernate({ store }, 'support', 'user-1', bytes);
+      bytes[0] = 2;
+      await saving;
+
+      expect(await thaw({ store }, 'support', 'user-1')).toMatchObject({ agent: new Uint8Array([1]) });
+    });
+
+    test('a state that does not fit is refused for that, whatever dump makes of it', async () => {
+      const refusing = (issues: { message: string }[], later: boolean) => ({
+        '~standard': {
+          version: 1 as const,
+          vendor: 'test',
+          validate: () => (later ? Promise.resolve({ issues }) : { issues }),
+        },
+      });
+      const dump = () => {
+        throw new Error('no');
+      };
+      for (const later of [false, true]) {
+        const agent = defineAgent({
+          name: 'support',
+          state: refusing([{ message: 'no mood' }], later),
+          dump,
+        });
+        expect(await hibernate({ store }, agent, 'user-1', {})).toMatchObject({
+          error: { code: 'invalid_state' },
+        });
+      }
+    });
+  });
+
   describe('with callbacks', () => {
     interface Support {
       mood: string;
