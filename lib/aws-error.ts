@@ -49,7 +49,7 @@ const hintMaxChars = 300;
 function hintOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const hint = toDo[error.name];
-  if ('$fault' in error) return hint === undefined ? '' : `: ${hint}`;
+  if ('$fault' in error || error.name.endsWith('Exception')) return hint === undefined ? '' : `: ${hint}`;
   // Of a name with several addresses each has failed, and the error of them all says nothing itself.
   const [first = error] = error instanceof AggregateError ? error.errors : [];
   const said = messageOf(first).slice(0, hintMaxChars);
