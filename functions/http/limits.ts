@@ -17,3 +17,6 @@ export const sentMaxDepth = 10_000;
 
 /** ETags in one precondition header: each is an operand of a DynamoDB condition, which takes 100. */
 export const etagsMax = 50;
+
+/** How far back `hours` may ask: more than a thousand years. */
+export const hoursMax = 9_999_999;

@@ -3,6 +3,7 @@ import { agentRuntime, registeredSession } from './agent-runtime.ts';
 import { pageAnswer } from './fitting-page.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
+import { hoursMax } from './limits.ts';
 import { decodeCursor, pageLimit } from './paging.ts';
 import { momentOf } from './query-timestamp.ts';
 import type { HttpRequest } from './request.ts';
@@ -33,8 +34,8 @@ function recentQuery({ query }: HttpRequest): RecentQuery {
   if (order !== undefined && order !== 'asc' && order !== 'desc') {
     throw new HttpError('invalid_request', "order must be 'asc' or 'desc'");
   }
-  if (hours !== undefined && !/^\d{1,7}(?:\.\d{1,6})?$/.test(hours)) {
-    throw new HttpError('invalid_request', 'hours must be a number above 0');
+  if (hours !== undefined && !(/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(hours) && isInRange(Number(hours)))) {
+    throw new HttpError('invalid_request', `hours must be a number above 0, up to ${hoursMax}`);
   }
   return {
     since: since === undefined ? undefined : momentOf(since, 'since'),
@@ -42,4 +43,8 @@ function recentQuery({ query }: HttpRequest): RecentQuery {
     hours: hours === undefined ? undefined : Number(hours),
     order,
   };
+}
+
+function isInRange(hours: number): boolean {
+  return hours > 0 && hours <= hoursMax;
 }

@@ -8,6 +8,7 @@ interface Answer {
 }
 
 interface Schema {
+  readonly $ref?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
@@ -33,11 +34,18 @@ export function expectDescribed(operation: Operation, { statusCode, body }: Answ
   else expectFields(described?.content?.['application/json']?.schema ?? {}, body);
 }
 
-function expectFields({ properties, required = [], items }: Schema, value: unknown): void {
+function expectFields(schema: Schema, value: unknown): void {
+  const { properties, required = [], items } = resolved(schema);
   if (items !== undefined) for (const item of value as unknown[]) expectFields(items, item);
   if (properties === undefined) return;
   const fields = value as Readonly<Record<string, unknown>>;
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(fields)));
   expect(Object.keys(fields)).toEqual(expect.arrayContaining([...required]));
   for (const [name, field] of Object.entries(fields)) expectFields(properties[name] ?? {}, field);
+}
+
+function resolved(schema: Schema): Schema {
+  const schemas = openApiDocument.components.schemas as Readonly<Record<string, Schema>>;
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : (schemas[name] ?? {});
 }

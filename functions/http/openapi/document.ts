@@ -1,48 +1,94 @@
-import type { Operation } from '../../../lib/http/routes.ts';
-import { routes } from '../../../lib/http/routes.ts';
+import { queryParameters } from '../../../lib/http/query-parameters.ts';
+import { type Operation, routes } from '../../../lib/http/routes.ts';
 import { type ErrorCode, problems } from '../http-error.ts';
-import { instanceOperations } from './instances.ts';
+import { instanceOperations, instanceSchemas } from './instances.ts';
 import {
   always,
   count,
+  type Descriptions,
   described,
   type Json,
   jsonContent,
   listOf,
-  type OperationDescription,
   object,
+  type QueryDescription,
+  queryParameter,
+  ref,
+  tags,
+  text,
 } from './parts.ts';
-import { runOperations } from './runs.ts';
-import { sessionOperations } from './sessions.ts';
+import { runOperations, runSchemas } from './runs.ts';
+import { sessionOperations, sessionSchemas } from './sessions.ts';
 
-const operations: Readonly<Record<Operation, OperationDescription>> = {
+const flag: Json = { type: 'boolean' };
+const seconds: Json = { type: ['integer', 'null'] };
+const policy = object(
+  {
+    ...{ name: text, rawRetentionSecs: seconds, capsuleRetentionSecs: seconds, compactAfterSecs: seconds },
+    ...{ exportAllowed: flag, forgetAllowed: flag, metadata: { type: 'object' } },
+  },
+  ['name', 'rawRetentionSecs', 'capsuleRetentionSecs', 'compactAfterSecs', 'exportAllowed', 'forgetAllowed'],
+);
+const definition = object(
+  {
+    ...{ name: text, schema: flag, retention: policy },
+    callbacks: object({ dump: flag, load: flag }, ['dump', 'load']),
+    actions: { type: 'array', items: text },
+    schedules: { type: 'array', items: { type: 'object' } },
+  },
+  ['name', 'schema', 'retention', 'callbacks', 'actions', 'schedules'],
+);
+
+const operations: Descriptions<Operation> = {
   ...instanceOperations,
   ...sessionOperations,
   ...runOperations,
   'list-agents': {
+    tag: 'deployment',
     summary: 'List the agents that are defined, with their policies and actions',
-    parameters: [],
-    responses: { 200: described('The definitions', { content: jsonContent(listOf({ type: 'object' })) }) },
+    ...{ parameters: [], query: {} },
+    responses: {
+      200: described('The definitions', { content: jsonContent(listOf(ref('AgentDefinition'))) }),
+    },
     errors: always,
   },
   'describe-api': {
+    tag: 'deployment',
     summary: 'This document',
-    parameters: [],
+    ...{ parameters: [], query: {} },
     responses: { 200: described('OpenAPI 3.1', { content: jsonContent({ type: 'object' }) }) },
     errors: always,
   },
 };
 
+/** Statuses that the gateway answers too, before a function is asked: without a code, in its own form. */
+const ofTheGateway: readonly number[] = [401, 403, 413, 429, 503];
+const waits: Json = {
+  'Retry-After': { description: 'Seconds after which it is worth another try', schema: { type: 'integer' } },
+};
+
 /** One response per status, naming the codes that come with it. */
 function errorResponses(codes: readonly ErrorCode[]): Json {
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
-  const byStatus: Record<number, string[]> = {};
+  const byStatus: Record<number, string[]> = {
+    401: ['The gateway: the request is not signed, or bears no valid token'],
+    403: ['The gateway: the caller may not call this route'],
+  };
   for (const code of new Set(codes)) {
     const { status, title } = problems[code];
     byStatus[status] = [...(byStatus[status] ?? []), `\`${code}\`: ${title}`];
   }
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, titles]) => [status, described(titles.join('. '), { content })]),
+    Object.entries(byStatus).map(([status, titles]) => [
+      status,
+      described(titles.join('. '), {
+        ...((status === '429' || status === '503') && { headers: waits }),
+        ...(status === '412' && { headers: { ETag: { schema: text, description: 'Of what is stored' } } }),
+        content: {
+          ...(status !== '401' && { 'application/problem+json': { schema: ref('Problem') } }),
+          ...(ofTheGateway.includes(Number(status)) && jsonContent(ref('GatewayMessage'))),
+        },
+      }),
+    ]),
   );
 }
 
@@ -51,12 +97,19 @@ function paths(): Json {
   for (const { path, method, operation } of routes) {
     // OpenAPI has no greedy parameters: {key+} is described as {key}.
     const template = path.replace('+}', '}');
-    const { errors, responses, ...description } = operations[operation];
+    const { errors, responses, tag, parameters, query, ...description } = operations[operation];
+    const known: Readonly<Record<string, QueryDescription>> = query;
+    const inQuery = queryParameters[operation].flatMap((name) => {
+      const described = known[name];
+      return described === undefined ? [] : [queryParameter(name, described)];
+    });
     const operationId = method === 'HEAD' ? `${operation}-head` : operation;
     result[template] ??= {};
     result[template][method.toLowerCase()] = {
       operationId,
+      tags: [tag],
       ...description,
+      parameters: [...parameters, ...inQuery],
       responses: { ...responses, ...errorResponses(errors) },
     };
   }
@@ -73,9 +126,34 @@ export const openApiDocument = {
       'Puts AI agents to sleep and wakes them up again. Every error is application/problem+json (RFC 9457).',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
+  // The origin that this document comes from.
+  servers: [{ url: '/', description: 'This deployment' }],
+  tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+  // One of them, by the setting `auth`; the local server asks for none.
+  security: [{ sigv4: [] }, { jwt: [] }],
   paths: paths(),
   components: {
+    securitySchemes: {
+      sigv4: {
+        ...{
+          type: 'apiKey',
+          name: 'Authorization',
+          in: 'header',
+          'x-amazon-apigateway-authtype': 'awsSigv4',
+        },
+        description: 'AWS Signature Version 4, for the service execute-api (setting `auth: iam`)',
+      },
+      jwt: {
+        ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        description: 'A token of the issuer that the deployment trusts (setting `auth: jwt`)',
+      },
+    },
     schemas: {
+      ...instanceSchemas,
+      ...sessionSchemas,
+      ...runSchemas,
+      AgentDefinition: definition,
+      GatewayMessage: object({ message: text }, ['message']),
       Problem: object(
         {
           type: { type: 'string' },

@@ -1,126 +1,143 @@
 import { keyMaxBytes, ttlMaxSecs } from '../../../lib/defaults.ts';
-import type { Operation } from '../../../lib/http/routes.ts';
 import {
   agent,
   count,
+  type Descriptions,
   described,
   header,
   type Json,
   jsonContent,
   listOf,
-  type OperationDescription,
   object,
   paging,
-  parameter,
+  pathParameter,
+  ref,
   stored,
   time,
 } from './parts.ts';
 
-const key = parameter(
+const key = pathParameter(
   'key',
-  'path',
-  { type: 'string', minLength: 1 },
-  `The instance’s key: 1 to ${keyMaxBytes} UTF-8 bytes, slashes included; no control characters, %, ?, #, backslash, and no segment that is empty, . or ..`,
-  true,
+  { type: 'string', minLength: 1, maxLength: keyMaxBytes, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f%?#\\\\]+$' },
+  `The instance’s key: 1 to ${keyMaxBytes} UTF-8 bytes, slashes included (as they are, or as %2F); no control characters, %, ?, #, backslash, and no segment that is empty, . or ..`,
 );
-const ifMatch = header('If-Match', 'Only if one of these ETags, or anything (*), is stored (RFC 9110)');
+const etags = '^\\s*(?:\\*|(?:W/)?"[^"]+"(?:\\s*,\\s*(?:W/)?"[^"]+")*)\\s*$';
+const ifMatch = header(
+  'If-Match',
+  'Only if one of these ETags, or anything (*), is stored (RFC 9110)',
+  etags,
+);
 const ifNoneMatch = header(
   'If-None-Match',
   'Only if none of these ETags, or nothing (*), is stored (RFC 9110)',
+  etags,
+);
+const ifUnmodifiedSince = header(
+  'If-Unmodified-Since',
+  'Only if what is stored is not newer than this HTTP-date; ignored beside If-Match, and when it is no HTTP-date (RFC 9110)',
+);
+const ifModifiedSince = header(
+  'If-Modified-Since',
+  'Only if what is stored is newer than this HTTP-date; ignored beside If-None-Match, and when it is no HTTP-date (RFC 9110)',
 );
 const etag: Json = {
   ETag: { description: 'Names this snapshot; never given twice', schema: { type: 'string' } },
 };
-const anyContent: Json = { '*/*': { schema: {} } };
-const instance = {
-  key: { type: 'string' },
-  ...{
-    version: { type: 'integer', minimum: 1 },
-    bytes: count,
-    storedBytes: count,
-    updatedAt: time,
-    expiresAt: time,
+const validators: Json = {
+  ...etag,
+  'Last-Modified': { description: 'When it was stored, to the second', schema: { type: 'string' } },
+  'X-Dormouse-Version': {
+    description: '1 for the first snapshot under the key, one more with each',
+    schema: { type: 'integer', minimum: 1 },
   },
 };
+/** JSON comes first, and bytes under one name: of more, generators make clients that cannot send, or none at all. */
+const state: Json = {
+  'application/json': { schema: {} },
+  '*/*': { schema: { type: 'string', format: 'binary' } },
+};
+const instance = {
+  key: { type: 'string' },
+  version: { type: 'integer', minimum: 1 },
+  ...{ bytes: count, storedBytes: count, updatedAt: time, expiresAt: time },
+};
 const instanceRequired = ['key', 'version', 'bytes', 'storedBytes', 'updatedAt'];
-const saved = object({ agent: { type: 'string' }, ...instance }, ['agent', ...instanceRequired]);
+
+export const instanceSchemas = {
+  Instance: object(instance, instanceRequired),
+  Hibernated: object({ agent: { type: 'string' }, ...instance }, ['agent', ...instanceRequired]),
+};
+
+type InstanceOperation = 'hibernate' | 'thaw' | 'forget' | 'list-instances';
 
 /** The operations on instances. */
-export const instanceOperations = {
+export const instanceOperations: Descriptions<InstanceOperation> = {
   hibernate: {
+    tag: 'instances',
     summary: 'Hibernate: store the state of an instance, replacing the one before',
     parameters: [
-      ...[agent, key, ifMatch, ifNoneMatch],
-      parameter(
-        'ttl',
-        'query',
-        { type: 'integer', minimum: 1, maximum: ttlMaxSecs },
-        'Seconds until the state expires',
-      ),
-      header('Content-Encoding', 'gzip, or absent'),
+      ...[agent, key, ifMatch, ifNoneMatch, ifUnmodifiedSince],
+      header('Content-Encoding', 'gzip, or absent', '^(?:gzip|identity)$'),
     ],
+    query: {
+      ttl: {
+        description: 'Seconds until the state expires',
+        schema: { type: 'integer', minimum: 1, maximum: ttlMaxSecs },
+      },
+    },
     requestBody: described('The state: JSON, or any bytes under any other content type', {
-      content: anyContent,
+      ...{ required: true, content: state },
     }),
     responses: {
-      200: described('Replaced', { headers: etag, content: jsonContent(saved) }),
-      201: described('Stored for the first time', { headers: etag, content: jsonContent(saved) }),
+      200: described('Replaced', { headers: etag, content: jsonContent(ref('Hibernated')) }),
+      201: described('Stored for the first time', { headers: etag, content: jsonContent(ref('Hibernated')) }),
     },
     errors: [
-      ...(['invalid_request', 'invalid_json', 'conflict', 'too_large', 'unsupported_media_type'] as const),
+      ...(['invalid_json', 'conflict', 'too_large', 'unsupported_media_type'] as const),
       ...(['unsupported_encoding', 'invalid_state', 'dump_failed'] as const),
       ...stored,
     ],
   },
   thaw: {
+    tag: 'instances',
     summary: 'Thaw: read the state of an instance, as it was stored',
     parameters: [
-      agent,
-      key,
-      ifMatch,
-      ifNoneMatch,
-      header(
-        'Accept',
-        'The types that are taken; a state that JSON cannot carry is not sent to who takes JSON only',
-      ),
+      ...[agent, key, ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince],
       header('Accept-Encoding', 'gzip, for a compressed answer'),
     ],
+    query: {},
     responses: {
-      200: described('The state, with the content type it was stored with', {
-        headers: etag,
-        content: anyContent,
-      }),
-      304: described('The stored state is the one that If-None-Match names', { headers: etag }),
+      200: described(
+        'The state, with the content type it was stored with. With an Accept header that takes JSON only, what JSON cannot carry is 406',
+        { headers: validators, content: state },
+      ),
+      304: described('The stored state is the one that the precondition names', { headers: validators }),
     },
     errors: [
-      ...([
-        'invalid_request',
-        'not_found',
-        'not_acceptable',
-        'conflict',
-        'too_large',
-        'load_failed',
-      ] as const),
-      ...(['corrupt'] as const),
+      ...(['not_found', 'not_acceptable', 'conflict', 'too_large', 'load_failed', 'corrupt'] as const),
       ...stored,
     ],
   },
   forget: {
+    tag: 'instances',
     summary: 'Forget: delete the state of an instance',
-    parameters: [agent, key, ifMatch, ifNoneMatch],
+    parameters: [agent, key, ifMatch, ifNoneMatch, ifUnmodifiedSince],
+    query: {},
     responses: { 204: described('Nothing is stored under this key any more') },
-    errors: ['invalid_request', 'conflict', ...stored],
+    errors: ['conflict', ...stored],
   },
   'list-instances': {
+    tag: 'instances',
     summary: 'List the instances of an agent',
-    parameters: [
-      agent,
-      parameter('prefix', 'query', { type: 'string' }, 'Only keys that start with it'),
+    parameters: [agent],
+    query: {
+      prefix: {
+        description: 'Only keys that start with it',
+        schema: { type: 'string', maxLength: keyMaxBytes },
+      },
       ...paging,
-    ],
-    responses: {
-      200: described('A page', { content: jsonContent(listOf(object(instance, instanceRequired))) }),
     },
-    errors: ['invalid_request', 'invalid_cursor', 'corrupt', ...stored],
+    responses: { 200: described('A page', { content: jsonContent(listOf(ref('Instance'))) }) },
+    errors: ['invalid_cursor', 'corrupt', ...stored],
   },
-} as const satisfies Partial<Record<Operation, OperationDescription>>;
+};

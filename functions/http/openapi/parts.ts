@@ -1,18 +1,46 @@
 import { agentNamePattern } from '../../../lib/agents/define-agent.ts';
+import { agentNameMaxChars, keyMaxBytes } from '../../../lib/defaults.ts';
+import type { queryParameters } from '../../../lib/http/query-parameters.ts';
+import type { Operation } from '../../../lib/http/routes.ts';
 import type { ErrorCode } from '../http-error.ts';
 
 /** A piece of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-export interface OperationDescription {
+/** Of a query parameter: what it means, and what it may be. */
+export interface QueryDescription {
+  readonly description: string;
+  readonly schema: Json;
+  readonly required?: true;
+}
+
+/** The query parameters are exactly those that the server takes. */
+export type OperationDescription<Of extends Operation = Operation> = Description & {
+  readonly query: Readonly<Record<(typeof queryParameters)[Of][number], QueryDescription>>;
+};
+
+interface Description {
+  readonly tag: Tag;
   readonly summary: string;
+  /** In path and headers. */
   readonly parameters: readonly Json[];
   readonly requestBody?: Json;
   readonly responses: Json;
   readonly errors: readonly ErrorCode[];
 }
 
-export const parameter = (
+/** What operations are about, in the order of the document. */
+export const tags = {
+  instances: 'The states of agents: hibernate, thaw, forget',
+  sessions: 'Conversations, and what is remembered of them',
+  runs: 'Actions over the sessions of an agent, on request and on schedule',
+  deployment: 'What this deployment has',
+} as const;
+export type Tag = keyof typeof tags;
+
+export type Descriptions<Of extends Operation> = { readonly [One in Of]: OperationDescription<One> };
+
+const parameter = (
   name: string,
   where: string,
   schema: Json,
@@ -21,34 +49,45 @@ export const parameter = (
 ): Json => ({
   ...{ name, in: where, required, description, schema },
 });
-export const agent = parameter(
+export const queryParameter = (name: string, { description, schema, required }: QueryDescription) =>
+  parameter(name, 'query', schema, description, required);
+export const pathParameter = (name: string, schema: Json, description: string) =>
+  parameter(name, 'path', schema, description, true);
+export const header = (name: string, description: string, pattern?: string) =>
+  parameter(name, 'header', { type: 'string', ...(pattern !== undefined && { pattern }) }, description);
+export const agent = pathParameter(
   'agent',
-  'path',
-  { type: 'string', pattern: agentNamePattern.source },
+  { type: 'string', pattern: agentNamePattern.source, minLength: 1, maxLength: agentNameMaxChars },
   'The agent’s name',
-  true,
 );
-export const header = (name: string, description: string) =>
-  parameter(name, 'header', { type: 'string' }, description);
 export const text: Json = { type: 'string' };
 export const time: Json = { type: 'string', format: 'date-time' };
 export const count: Json = { type: 'integer', minimum: 0 };
+/** Names are limited in bytes, which a schema cannot tell: an ASCII character takes one, others up to four. */
+export const name: Json = { type: 'string', minLength: 1, maxLength: keyMaxBytes };
 const cursor = { type: 'string', description: 'Where the next page starts; absent on the last' };
-export const paging = [
-  parameter(
-    'limit',
-    'query',
-    { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
-    'Items in a page at the most',
-  ),
-  parameter('cursor', 'query', { type: 'string' }, 'The cursor of the page before'),
-];
+export const paging = {
+  limit: {
+    description: 'Items in a page at the most',
+    schema: { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
+  },
+  cursor: {
+    description: 'The cursor of the page before, as it came',
+    schema: { type: 'string', minLength: 16, pattern: '^[A-Za-z0-9_-]+$' },
+  },
+};
 export const jsonContent = (schema: Json): Json => ({ 'application/json': { schema } });
 export const object = (properties: Json, required: readonly string[]): Json => ({
   type: 'object',
   properties,
   required,
 });
+/** An object of a request: a field that is not named is refused. */
+export const closed = (properties: Json, required: readonly string[]): Json => ({
+  ...object(properties, required),
+  additionalProperties: false,
+});
+export const ref = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` });
 export const listOf = (item: Json): Json =>
   object({ items: { type: 'array', items: item }, cursor }, ['items']);
 export const described = (description: string, more: Json = {}): Json => ({ description, ...more });

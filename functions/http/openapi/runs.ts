@@ -1,23 +1,26 @@
-import type { Operation } from '../../../lib/http/routes.ts';
+import { runMaxSessions } from '../../../lib/defaults.ts';
 import type { ErrorCode } from '../http-error.ts';
 import {
   agent,
   always,
+  closed,
   count,
+  type Descriptions,
   described,
   jsonContent,
   listOf,
-  type OperationDescription,
+  name,
   object,
   ofBodies,
   paging,
-  parameter,
+  pathParameter,
+  ref,
   stored,
   text,
   time,
 } from './parts.ts';
 
-const run = parameter('run', 'path', text, 'The run’s id', true);
+const run = pathParameter('run', { type: 'string', minLength: 1 }, 'The run’s id, as its start was answered');
 const runShape = object(
   {
     ...{ runId: text, agent: text, action: text, schedule: text, reason: text },
@@ -50,68 +53,77 @@ const schedule = object(
   ['name', 'agent', 'action', 'cron', 'expressions', 'description', 'next', 'over'],
 );
 const startedRun = object({ runId: text }, ['runId']);
-const runRequest = object(
+const runRequest = closed(
   {
-    action: text,
+    action: { ...name, description: 'One of the agent’s actions' },
     sessions: {
-      type: 'array',
-      items: text,
-      minItems: 1,
-      maxItems: 100,
+      ...{ type: 'array', items: name, minItems: 1, maxItems: runMaxSessions },
       description: 'The only sessions to visit; without it, every registered one',
     },
   },
   ['action'],
 );
-const readErrors: readonly ErrorCode[] = ['corrupt', ...stored];
-const listErrors: readonly ErrorCode[] = ['invalid_request', 'invalid_cursor', ...readErrors];
 
-export const runOperations = {
+export const runSchemas = {
+  ...{ Run: runShape, Job: job, Schedule: schedule, StartedRun: startedRun, RunRequest: runRequest },
+};
+
+type RunOperation = 'start-run' | 'list-runs' | 'get-run' | 'list-jobs' | 'list-schedules';
+
+const readErrors: readonly ErrorCode[] = ['corrupt', ...stored];
+const listErrors: readonly ErrorCode[] = ['invalid_cursor', ...readErrors];
+
+export const runOperations: Descriptions<RunOperation> = {
   'start-run': {
+    tag: 'runs',
     summary: 'Run an action over the sessions of an agent, now',
     parameters: [agent],
-    requestBody: { required: true, content: jsonContent(runRequest) },
+    query: {},
+    requestBody: { required: true, content: jsonContent(ref('RunRequest')) },
     responses: {
       202: described('The run. It may be noted as skipped, since another one of its action is still going', {
-        content: jsonContent(startedRun),
-        headers: { location: { description: 'Where the run is', schema: text } },
+        content: jsonContent(ref('StartedRun')),
+        headers: { Location: { description: 'Where the run is', schema: text } },
       }),
     },
-    errors: [
-      'invalid_request',
-      ...ofBodies,
-      'invalid_input',
-      'unknown_action',
-      'too_many_runs',
-      ...readErrors,
-    ],
+    errors: [...ofBodies, 'invalid_input', 'unknown_action', 'too_many_runs', ...readErrors],
   },
   'list-runs': {
+    tag: 'runs',
     summary: 'List the runs of an agent, newest first',
-    parameters: [agent, parameter('action', 'query', text, 'Only runs of this action'), ...paging],
-    responses: { 200: described('A page of runs', { content: jsonContent(listOf(runShape)) }) },
+    parameters: [agent],
+    query: { action: { description: 'Only runs of this action', schema: name }, ...paging },
+    responses: { 200: described('A page of runs', { content: jsonContent(listOf(ref('Run'))) }) },
     errors: ['invalid_input', ...listErrors],
   },
   'get-run': {
+    tag: 'runs',
     summary: 'Read a run: its status, and the totals of this moment',
     parameters: [agent, run],
-    responses: { 200: described('The run', { content: jsonContent(runShape) }) },
+    query: {},
+    responses: { 200: described('The run', { content: jsonContent(ref('Run')) }) },
     errors: ['run_not_found', ...readErrors],
   },
   'list-jobs': {
+    tag: 'runs',
     summary: 'List the jobs of a run: one for each session that it visited',
-    parameters: [
-      ...[agent, run],
-      parameter('ok', 'query', { type: 'boolean' }, 'Only jobs that succeeded, or only those that did not'),
+    parameters: [agent, run],
+    query: {
+      ok: {
+        description: 'Only jobs that succeeded, or only those that did not',
+        schema: { type: 'boolean' },
+      },
       ...paging,
-    ],
-    responses: { 200: described('A page of jobs', { content: jsonContent(listOf(job)) }) },
+    },
+    responses: { 200: described('A page of jobs', { content: jsonContent(listOf(ref('Job'))) }) },
     errors: ['run_not_found', ...listErrors],
   },
   'list-schedules': {
+    tag: 'runs',
     summary: 'List the schedules of the defined agents, and when they are due next',
     parameters: [],
-    responses: { 200: described('The schedules', { content: jsonContent(listOf(schedule)) }) },
+    query: {},
+    responses: { 200: described('The schedules', { content: jsonContent(listOf(ref('Schedule'))) }) },
     errors: always,
   },
-} as const satisfies Partial<Record<Operation, OperationDescription>>;
+};

@@ -1,29 +1,31 @@
-import { keyMaxBytes } from '../../../lib/defaults.ts';
-import type { Operation } from '../../../lib/http/routes.ts';
+import { keyMaxBytes, rememberMaxMessages } from '../../../lib/defaults.ts';
 import type { ErrorCode } from '../http-error.ts';
+import { hoursMax } from '../limits.ts';
 import {
   agent,
+  closed,
   count,
+  type Descriptions,
   described,
   type Json,
   jsonContent,
   listOf,
-  type OperationDescription,
+  name,
   object,
   ofBodies,
   paging,
-  parameter,
+  pathParameter,
+  type QueryDescription,
+  ref,
   stored,
   text,
   time,
 } from './parts.ts';
 
-const session = parameter(
+const session = pathParameter(
   'session',
-  'path',
-  { type: 'string', minLength: 1 },
+  { type: 'string', minLength: 1, maxLength: keyMaxBytes, pattern: '^[^/\\x00-\\x1f\\x7f-\\x9f%?#\\\\]+$' },
   `The session: 1 to ${keyMaxBytes} UTF-8 bytes, as an instance’s key but without slashes`,
-  true,
 );
 const anything: Json = {};
 const record: Json = { type: 'object' };
@@ -38,12 +40,23 @@ const message = object(
   { id: text, content: anything, sender, timestamp: time, source: anything, metadata: record },
   ['id', 'content', 'sender', 'timestamp', 'source', 'metadata'],
 );
-const timestamp = 'ISO 8601 with an offset or Z, or epoch milliseconds';
-const newMessage = object(
+const timestamp = 'ISO 8601 with an offset or Z, or epoch milliseconds, of the years 1 to 9999';
+/** Numbers that look like epoch seconds are refused. */
+const moment: Json = {
+  anyOf: [
+    { type: 'integer', minimum: -62_135_596_800_000, maximum: 99_999_999 },
+    { type: 'integer', minimum: 100_000_000_000, maximum: 253_402_300_799_999 },
+    { type: 'string', format: 'date-time' },
+  ],
+};
+const newMessage = closed(
   {
-    id: { type: 'string', description: 'Names the message: sent again under it, it is the same message' },
-    ...{ content: anything, sender, source: anything, metadata: record },
-    timestamp: { type: ['string', 'integer'], description: `${timestamp}; without it, now` },
+    id: { ...name, description: 'Names the message: sent again under it, it is the same message' },
+    content: { description: 'Any JSON value' },
+    sender: closed({ id: name, name: text }, ['id']),
+    source: { description: 'Where it came from: an id, or an object with one' },
+    metadata: record,
+    timestamp: { ...moment, description: `${timestamp}; without it, now` },
   },
   ['content', 'sender'],
 );
@@ -61,103 +74,159 @@ const error = object({ id: text, where: text, msg: text, ts: time, sessionId: te
   'msg',
   'ts',
 ]);
-const ofSessions: readonly ErrorCode[] = ['invalid_request', 'invalid_input', 'corrupt', ...stored];
+const ofSessions: readonly ErrorCode[] = ['invalid_input', 'corrupt', ...stored];
 const ofMemory: readonly ErrorCode[] = ['session_not_found', ...ofSessions];
 const ofPages: readonly ErrorCode[] = ['invalid_cursor', 'too_large'];
-const moment = (name: string, what: string, required = false) =>
-  parameter(name, 'query', { type: 'string' }, `${what}, inclusive: ${timestamp}`, required);
-const page = (item: Json) => ({ 200: described('A page', { content: jsonContent(listOf(item)) }) });
+const at = (what: string, required?: true): QueryDescription => ({
+  description: `${what}, inclusive: ${timestamp}`,
+  schema: moment,
+  ...(required && { required }),
+});
+const page = (item: string) => ({ 200: described('A page', { content: jsonContent(listOf(ref(item))) }) });
+
+export const sessionSchemas = {
+  ...{ Session: sessionShape, Message: message, NewMessage: newMessage, Capsule: capsule, ErrorEntry: error },
+  Registration: closed({ meta: { ...record, description: 'What the caller wants to know of it' } }, []),
+  Memory: object(
+    {
+      ...{ agent: text, session: text, policy: text, exportedAt: time },
+      messages: { type: 'array', items: ref('Message') },
+      capsules: { type: 'array', items: ref('Capsule') },
+      ...{ users: record, knowledge: record },
+    },
+    ['agent', 'session', 'policy', 'exportedAt', 'messages', 'capsules', 'users', 'knowledge'],
+  ),
+};
+
+type SessionOperation =
+  | 'register-session'
+  | 'get-session'
+  | 'deregister-session'
+  | 'list-sessions'
+  | 'remember'
+  | 'recent'
+  | 'forget-messages'
+  | 'list-capsules'
+  | 'export-memory'
+  | 'list-errors';
 
 /** The operations on sessions, what is remembered of them, and the error log. */
-export const sessionOperations = {
+export const sessionOperations: Descriptions<SessionOperation> = {
   'register-session': {
+    tag: 'sessions',
     summary: 'Register a session; again, to replace its meta',
     parameters: [agent, session],
+    query: {},
     requestBody: described('What the caller wants to know of it', {
-      content: jsonContent(object({ meta: record }, [])),
+      content: jsonContent(ref('Registration')),
     }),
     responses: {
-      200: described('It was registered already', { content: jsonContent(sessionShape) }),
-      201: described('Registered', { content: jsonContent(sessionShape) }),
+      200: described('It was registered already', { content: jsonContent(ref('Session')) }),
+      201: described('Registered', { content: jsonContent(ref('Session')) }),
     },
     errors: [...ofBodies, ...ofSessions],
   },
   'get-session': {
+    tag: 'sessions',
     summary: 'Read a session',
     parameters: [agent, session],
-    responses: { 200: described('The session', { content: jsonContent(sessionShape) }) },
+    query: {},
+    responses: { 200: described('The session', { content: jsonContent(ref('Session')) }) },
     errors: ofMemory,
   },
   'deregister-session': {
+    tag: 'sessions',
     summary: 'Deregister a session',
-    parameters: [
-      ...[agent, session],
-      parameter('memory', 'query', { enum: ['forget'] }, 'forget: also forget all that is remembered of it'),
-    ],
+    parameters: [agent, session],
+    query: {
+      memory: {
+        description: 'forget: also forget all that is remembered of it',
+        schema: { type: 'string', enum: ['forget'] },
+      },
+    },
     responses: { 204: described('It is not registered any more') },
     errors: ['forbidden_by_policy', ...ofSessions],
   },
   'list-sessions': {
+    tag: 'sessions',
     summary: 'List the sessions of an agent',
-    parameters: [agent, ...paging],
-    responses: page(sessionShape),
+    parameters: [agent],
+    query: paging,
+    responses: page('Session'),
     errors: [...ofPages, ...ofSessions],
   },
   remember: {
+    tag: 'sessions',
     summary: 'Remember one message, or an array of up to 100',
     parameters: [agent, session],
+    query: {},
     requestBody: described('The messages, in their order', {
+      required: true,
       content: jsonContent({
-        oneOf: [newMessage, { type: 'array', items: newMessage, minItems: 1, maxItems: 100 }],
+        oneOf: [
+          ref('NewMessage'),
+          { type: 'array', items: ref('NewMessage'), minItems: 1, maxItems: rememberMaxMessages },
+        ],
       }),
     }),
     responses: {
       201: described('As they are stored', {
-        content: jsonContent(object({ items: { type: 'array', items: message } }, ['items'])),
+        content: jsonContent(object({ items: { type: 'array', items: ref('Message') } }, ['items'])),
       }),
     },
     errors: ['id_conflict', ...ofBodies, ...ofMemory],
   },
   recent: {
+    tag: 'sessions',
     summary: 'Read messages, by timestamp, then by arrival',
-    parameters: [
-      ...[agent, session, moment('since', 'The first moment'), moment('until', 'The last moment')],
-      parameter('hours', 'query', { type: 'number' }, 'Only those of the last so many hours'),
-      parameter('order', 'query', { enum: ['asc', 'desc'], default: 'asc' }, 'Oldest or newest first'),
+    parameters: [agent, session],
+    query: {
+      ...{ since: at('The first moment'), until: at('The last moment') },
+      hours: {
+        description: 'Only those of the last so many hours; cannot be combined with since',
+        schema: { type: 'number', exclusiveMinimum: 0, maximum: hoursMax },
+      },
+      order: {
+        description: 'Oldest or newest first',
+        schema: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
+      },
       ...paging,
-    ],
-    responses: page(message),
+    },
+    responses: page('Message'),
     errors: [...ofPages, ...ofMemory],
   },
   'forget-messages': {
+    tag: 'sessions',
     summary: 'Forget the messages from one moment to another',
-    parameters: [
-      agent,
-      session,
-      moment('from', 'The first moment', true),
-      moment('to', 'The last moment', true),
-    ],
+    parameters: [agent, session],
+    query: { from: at('The first moment', true), to: at('The last moment', true) },
     responses: {
       200: described('How many', { content: jsonContent(object({ deleted: count }, ['deleted'])) }),
     },
     errors: ['forbidden_by_policy', ...ofMemory],
   },
   'list-capsules': {
+    tag: 'sessions',
     summary: 'List the capsules of a session',
-    parameters: [agent, session, ...paging],
-    responses: page(capsule),
+    parameters: [agent, session],
+    query: paging,
+    responses: page('Capsule'),
     errors: [...ofPages, ...ofMemory],
   },
   'export-memory': {
+    tag: 'sessions',
     summary: 'Export all that is remembered of a session as one document',
     parameters: [agent, session],
-    responses: { 200: described('The memory', { content: jsonContent(record) }) },
+    query: {},
+    responses: { 200: described('The memory', { content: jsonContent(ref('Memory')) }) },
     errors: ['forbidden_by_policy', 'too_large', ...ofMemory],
   },
   'list-errors': {
+    tag: 'sessions',
     summary: 'Read the error log, newest first',
-    parameters: [agent, ...paging],
-    responses: page(error),
+    parameters: [agent],
+    query: paging,
+    responses: page('ErrorEntry'),
     errors: [...ofPages, ...ofSessions],
   },
-} as const satisfies Partial<Record<Operation, OperationDescription>>;
+};
