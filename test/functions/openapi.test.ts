@@ -29,7 +29,7 @@ test('operations have names of their own, a tag that is described, and the query
   for (const { method, path, operation } of routes) {
     const paths = openApiDocument.paths as Record<string, Record<string, Record<string, unknown>>>;
     const described = paths[path.replace('+}', '}')]?.[method.toLowerCase()];
-    const inQuery = (described?.parameters as { name: string; in: string }[]).filter(
+    const inQuery = ((described?.parameters ?? []) as { name: string; in: string }[]).filter(
       (one) => one.in === 'query',
     );
     expect(inQuery.map(({ name }) => name)).toEqual(queryParameters[operation]);
