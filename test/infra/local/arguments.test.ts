@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseArguments } from '../../../infra/local/arguments.ts';
+import { parseArguments, UsageError } from '../../../infra/local/arguments.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -60,3 +60,25 @@ describe('the port', () => {
 it.each([['-h'], ['--help']])('%s asks for help', (flag) => {
   expect(parse([flag, '--memory'])).toBeUndefined();
 });
+
+it.each([
+  ['an unknown flag', ['--nope'], '--nope'],
+  ['an argument too many', ['3000'], '3000'],
+  ['a flag without its value', ['--port'], '--port'],
+  ['a port that is none', ['--port', '70000'], '70000'],
+  ['two places for the data', ['--memory', '--data', 'd'], '--memory'],
+])('%s is refused in one line that names it, and says what is allowed', (_case, args, named) => {
+  const refusal = thrownBy(() => parse(args));
+
+  expect(refusal).toBeInstanceOf(UsageError);
+  expect((refusal as Error).message).toContain(named);
+  expect((refusal as Error).message).toMatch(/^[^\n]+; usage: npm start [^\n]+$/);
+});
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type LocalProcess, startUntilReady, temporaryFolder } from './local-process.ts';
 
 const writers = 4;
-const rounds = 3;
+const rounds = Math.min(Number(process.env.DORMOUSE_KILL_ROUNDS ?? 1), 10);
 // One size for each place that a state is kept in: whole in its head item, and in chunks.
 const sizes = [200, 500_000];
 

@@ -9,41 +9,32 @@ import { npmStart, runToEnd, startUntilReady, temporaryFolder } from './local-pr
 const oneLine = /^dormouse: [^\n]+\n$/;
 
 describe('a local server', () => {
-  it('says where it is ready, and is healthy there', async () => {
-    const { url } = await startUntilReady('--memory');
+  it('says where it is ready, is healthy there, and prints a line for each request', async () => {
+    const { url, kill, ended } = await startUntilReady('--memory');
 
-    const response = await fetch(`${url}/_local/health`);
+    const health = await fetch(`${url}/_local/health`);
+    await (await fetch(`${url}/v1/agents/planner/instances/a%20b`)).text();
+    kill('SIGTERM');
 
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ status: 'ok' });
+    expect(health.status).toBe(200);
+    expect(await health.json()).toEqual({ status: 'ok' });
+    expect((await ended).stdout).toMatch(/^GET \/v1\/agents\/planner\/instances\/a%20b 404 \d+ ms$/m);
   });
 
-  it('keeps its state in the data folder over a restart', async () => {
+  it('keeps its state in the data folder over a restart, and prints only where it is ready with --quiet', async () => {
     const data = join(temporaryFolder(), 'made', 'on', 'demand');
     const first = await startUntilReady('--data', data);
     const put = await fetch(`${first.url}/v1/agents/planner/instances/k`, { method: 'PUT', body: 'state' });
     first.kill('SIGTERM');
     expect((await first.ended).code).toBe(0);
 
-    const second = await startUntilReady('--data', data);
+    const second = await startUntilReady('--data', data, '--quiet');
     const got = await fetch(`${second.url}/v1/agents/planner/instances/k`);
 
     expect(await got.text()).toBe('state');
     expect(got.headers.get('etag')).toBe(put.headers.get('etag'));
-  });
-
-  it('prints a line for each request, and only the ready line with --quiet', async () => {
-    const talkative = await startUntilReady('--memory');
-    const quiet = await startUntilReady('--memory', '--quiet');
-    for (const { url, kill } of [talkative, quiet]) {
-      await (await fetch(`${url}/v1/agents/planner/instances/a%20b`)).text();
-      kill('SIGTERM');
-    }
-
-    expect((await talkative.ended).stdout).toMatch(
-      /^GET \/v1\/agents\/planner\/instances\/a%20b 404 \d+ ms$/m,
-    );
-    expect((await quiet.ended).stdout).toMatch(/^Dormouse is ready on [^\n]+\n$/);
+    second.kill('SIGTERM');
+    expect((await second.ended).stdout).toMatch(/^Dormouse is ready on [^\n]+\n$/);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
@@ -89,17 +80,11 @@ describe('npm start', () => {
 });
 
 describe('a local server that cannot start says why in one line', () => {
-  it.each([
-    ['an unknown flag', ['--nope'], '--nope'],
-    ['an argument too many', ['3000'], '3000'],
-    ['a flag without its value', ['--port'], '--port'],
-    ['a port that is none', ['--port', '70000'], '70000'],
-    ['two places for the data', ['--memory', '--data', 'd'], '--memory'],
-  ])('%s is a usage error', async (_case, args, named) => {
-    const { code, stdout, stderr } = await runToEnd(...args);
+  it('a flag that does not exist is a usage error', async () => {
+    const { code, stdout, stderr } = await runToEnd('--nope');
 
     expect(stderr).toMatch(oneLine);
-    expect(stderr).toContain(named);
+    expect(stderr).toContain('--nope');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
@@ -116,8 +101,8 @@ describe('a local server that cannot start says why in one line', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
-  it.each(['-h', '--help'])('says how it is used when it is asked: %s', async (flag) => {
-    const { code, stdout, stderr } = await runToEnd(flag);
+  it('says how it is used when it is asked', async () => {
+    const { code, stdout, stderr } = await runToEnd('--help');
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: npm start -- [^\n]*--agents FILE[^\n]*\n$/);

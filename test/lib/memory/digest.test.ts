@@ -6,9 +6,14 @@ import { decodeState, encodeState } from '../../../lib/persistence/codec.ts';
 import { InvalidStateError } from '../../../lib/persistence/persistence-error.ts';
 
 const digest = (value: unknown) => Buffer.from(digestOf(value)).toString('hex');
+// No date that is none: Node.js 20 takes two of them for different.
 const anything = fc.anything({
-  ...{ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true },
-  ...{ withSparseArray: false, maxDepth: 4, values: [fc.string(), fc.double(), fc.constantFrom(0, -0, 1)] },
+  ...{ withBigInt: true, withDate: false, withMap: true, withSet: true, withTypedArray: true },
+  ...{
+    withSparseArray: false,
+    maxDepth: 4,
+    values: [fc.string(), fc.double(), fc.constantFrom(0, -0, 1), fc.date({ noInvalidDate: true })],
+  },
 });
 
 /** Undefined for what is refused: a rich state with a property named `__proto__`. */
@@ -96,7 +101,7 @@ test('what is told apart: types, holes, the ends of strings and lists, and where
 test('no depth ends it, and what is shared a thousand times over costs nothing', () => {
   const nested = (inmost: unknown) => {
     let value = inmost;
-    for (let level = 0; level < 100_000; level++) value = level % 2 === 0 ? [value] : { value };
+    for (let level = 0; level < 20_000; level++) value = level % 2 === 0 ? [value] : { value };
     return value;
   };
   let doubled: unknown = 'x';

@@ -265,7 +265,7 @@ describe('the codec', () => {
     expect(JSON.stringify(roundTrip(deep))).toBe(JSON.stringify(deep));
 
     let bottomless: unknown = 1n;
-    for (let level = 0; level < 1_000_000; level++) bottomless = [bottomless];
+    for (let level = 0; level < 100_000; level++) bottomless = [bottomless];
     expect(() => encodeState(bottomless)).toThrow(InvalidStateError);
   });
 
