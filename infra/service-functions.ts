@@ -93,8 +93,8 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
   'deregister-session': {
     id: 'DeregisterSession',
     entry: 'functions/http/deregister-session.ts',
-    // With its memory: all rows of its partition are found without the index, those with chunk rows are updated first.
-    access: [{ table: sessionsTable, operations: ['UpdateItem', 'DeleteItem', 'Query'] }],
+    // With its memory: all rows of its partition are found without the index, and replaced; only requests are deleted.
+    access: [{ table: sessionsTable, operations: ['GetItem', 'UpdateItem', 'DeleteItem', 'Query'] }],
   },
   'list-sessions': {
     id: 'ListSessions',
@@ -105,7 +105,7 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     id: 'Remember',
     entry: 'functions/http/remember.ts',
     // Session, numbering and messages are updated, requests and chunk rows put; what is stored under an id is read by it.
-    access: [{ table: sessionsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
+    access: [{ table: sessionsTable, operations: ['GetItem', 'PutItem', 'UpdateItem'] }],
   },
   recent: {
     id: 'Recent',
@@ -115,10 +115,11 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
   'forget-messages': {
     id: 'ForgetMessages',
     entry: 'functions/http/forget-messages.ts',
+    // What capsules that are gone were made of is found without the index.
     access: [
       {
         table: sessionsTable,
-        operations: ['GetItem', 'UpdateItem', 'DeleteItem'],
+        operations: ['GetItem', 'UpdateItem', 'DeleteItem', 'Query'],
         indexOperations: ['Query'],
       },
     ],
@@ -163,7 +164,7 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     entry: 'functions/lifecycle/dispatch.ts',
     ...startsRuns,
     // Tenants are registered as sessions: a tick starts a run for each, and removes those that have none left.
-    accessForTenants: [{ table: sessionsTable, operations: ['DeleteItem', 'Query'] }],
+    accessForTenants: [{ table: sessionsTable, operations: ['GetItem', 'UpdateItem', 'Query'] }],
     // The most that Lambda gives. A tick that has more tenants than fit in comes again, and finds most of them served.
     timeoutSecs: 900,
     takesEvents: true,

@@ -108,6 +108,22 @@ export const memoryConcurrency = 16;
 /** How long a request of several messages is known as the same one when it is sent again. */
 export const requestKnownForSecs = 24 * 60 * 60;
 
+/** How long a call that began before a forget is told from one that began after it. */
+export const markerSecs = 24 * 60 * 60;
+
+/** How long the id of a compacted message that never expires is known as that message's. */
+export const compactedKnownForSecs = 365 * 24 * 60 * 60;
+
+/** A call whose requests may still be on their way keeps its place in the session's clock for this long. */
+export const uncertainLaneMs = 2 * 60 * 1000;
+
+/** What one call announces at a time, in bytes of keys; and what it does not leave behind in the session's clock. */
+export const intentMaxBytes = 4 * 1024;
+export const wideIntentBytes = 1024;
+
+/** So many writers may have left their last announcements in a session's clock before old ones are removed. */
+export const lanesMax = 32;
+
 /** Entries that an agent's error log keeps. */
 export const maxErrors = 1000;
 

@@ -1,4 +1,3 @@
-import { ForbiddenByPolicyError } from '../../lib/memory/memory-error.ts';
 import { agentRuntime } from './agent-runtime.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
@@ -11,13 +10,9 @@ const deleteSession: Handle = async (request, services) => {
   const { memory } = request.query;
   if (memory !== undefined && memory !== 'forget')
     throw new HttpError('invalid_request', "memory must be 'forget'");
-  const { policy } = runtime;
-  if (memory === 'forget' && !policy.forgetAllowed)
-    throw new ForbiddenByPolicyError(policy.name, 'forgetting');
 
-  // First the session, so that nothing more is remembered; repeating the call finishes what was interrupted.
-  await runtime.deregisterSession(id);
-  if (memory === 'forget') await runtime.memory(id).forgetSession();
+  if (memory === 'forget') await runtime.forgetSession(id);
+  else await runtime.deregisterSession(id);
 
   return { status: 204 };
 };

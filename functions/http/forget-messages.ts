@@ -7,19 +7,19 @@ import { json } from './response.ts';
 /** `DELETE /v1/agents/{agent}/sessions/{session}/messages` */
 const deleteMessages: Handle = async (request, services) => {
   const runtime = agentRuntime(request, services);
-  const { from, to } = request.query;
+  const { from, to, capsules = 'keep' } = request.query;
   if (from === undefined || to === undefined) {
     throw new HttpError(
       'invalid_request',
       'from and to are both needed: the first and the last moment, inclusive',
     );
   }
+  if (capsules !== 'keep' && capsules !== 'forget')
+    throw new HttpError('invalid_request', "capsules must be 'forget', or absent");
   const range = { from: momentOf(from, 'from'), to: momentOf(to, 'to') };
   const { id } = await registeredSession(runtime, request);
 
-  const deleted = await runtime.memory(id).forgetSessionRange(range.from, range.to);
-
-  return json(200, { deleted });
+  return json(200, await runtime.memory(id).forgetMessages(range, { capsules }));
 };
 
 export const handler = httpHandler('forget-messages', deleteMessages);

@@ -15,7 +15,8 @@ export function shownMessage(message: Message) {
   };
 }
 
-export function shownCapsule(capsule: Capsule) {
+/** Without what only the next compaction needs to know. */
+export function shownCapsule({ horizon, ...capsule }: Capsule) {
   const { summary, metadata } = capsule;
   return { ...capsule, summary: shownValue(summary), metadata: shownValue(metadata) };
 }

@@ -25,7 +25,7 @@ export interface DynamoDbStoresOptions {
 export function dynamoDbStores(options: DynamoDbStoresOptions): RuntimeStores {
   const { sessionsTable, errorsTable, client = new DynamoDBClient({}), clock } = options;
   return {
-    sessions: dynamoDbSessionStore(client, sessionsTable),
+    sessions: dynamoDbSessionStore(client, sessionsTable, clock),
     memory: dynamoDbMemoryStore({ client, tableName: sessionsTable, clock }),
     errors: dynamoDbErrorLog({ client, tableName: errorsTable }),
     counters: dynamoDbCounters(client, sessionsTable),

@@ -1,29 +1,138 @@
-import { DeleteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { abandonedAfterMs, memoryConcurrency, raceAttempts } from '../defaults.ts';
-import type { MemoryScope, RecordKind, TimeRange } from '../memory/memory-store.ts';
+import { QueryCommand } from '@aws-sdk/client-dynamodb';
+import pMap from 'p-map';
+import { abandonedAfterMs, compactedKnownForSecs, memoryConcurrency, raceAttempts } from '../defaults.ts';
+import type { MemoryScope, Moment, RecordKind, TimeRange } from '../memory/memory-store.ts';
+import { digestOfMessage } from '../memory/message-codec.ts';
 import { placesOf } from '../memory/record-place.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
 import { forEachSettled } from './for-each-settled.ts';
-import { kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
-import { indexPages } from './memory-read.ts';
+import { beginForget, readMoment } from './memory-clock.ts';
+import { compactedMarker, fenceUnderWay, forgetMarker, type Marker } from './memory-fence.ts';
+import { clockSortKey, kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
+import type { MemoryTable } from './memory-lanes.ts';
+import { getRow, indexPages, wholeRecord } from './memory-read.ts';
 import { isInLimbo, isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
-import { removeRecord } from './memory-remove.ts';
+import { deleteItem, removeRecord, replaceByMarker } from './memory-remove.ts';
 import type { Item } from './snapshot-head.ts';
-import { itemKey, type SnapshotTable } from './snapshot-table.ts';
+
+/** Begins a forget of a part of the session: calls under way that have stored nothing yet start over as new ones. */
+export async function beginPartialForget(table: MemoryTable, scope: MemoryScope): Promise<Moment> {
+  const forget = await beginForget(table, scope, { ofAll: false });
+  await fenceUnderWay(table, scope, forget, { records: 'only' });
+  return { arrivals: forget.horizon, forgets: forget.forgets };
+}
 
 /** Removes the records of a range, and what crashed writers and removers left in the session. */
 export async function forgetRange(
-  table: SnapshotTable,
+  table: MemoryTable,
   scope: MemoryScope,
   kind: RecordKind,
   range: TimeRange,
-): Promise<Removed> {
-  const { first, last } = placesOf(range);
-  const bounds = { first: recordPlace(kind, first), last: recordPlace(kind, last) };
-  const removed = await removeIndexed(table, scope, bounds);
+  moment: Moment,
+): Promise<number> {
+  const marker = forgetMarker({ horizon: moment.arrivals }, table.clock());
+  const removed = await removeIndexed(table, scope, boundsOf(kind, range), async () => marker);
   await sweepLimbo(table, scope);
-  return removed;
+  return removed.visible;
+}
+
+/**
+ * As `forgetRange`, without being a moment in the order of calls: whatever began before is refused. Resolves how many,
+ * those that had expired included.
+ */
+export async function pruneRange(
+  table: MemoryTable,
+  scope: MemoryScope,
+  kind: RecordKind,
+  range: TimeRange,
+): Promise<number> {
+  let marker: Promise<Marker> | undefined;
+  const markerOf = () => {
+    // Most sessions have nothing to prune: then nothing but the index is read.
+    marker ??= readMoment(table, scope).then(({ arrivals }) => ({
+      ...forgetMarker({ horizon: arrivals + 1 }, table.clock()),
+      pruned: true,
+    }));
+    return marker;
+  };
+  const removed = await removeIndexed(table, scope, boundsOf(kind, range), markerOf);
+  await sweepLimbo(table, scope);
+  return removed.all;
+}
+
+export async function forgetIds(
+  table: MemoryTable,
+  scope: MemoryScope,
+  kind: RecordKind,
+  ids: readonly string[],
+  moment: Moment,
+): Promise<number> {
+  const marker = forgetMarker({ horizon: moment.arrivals }, table.clock());
+  const rows = await rowsOf(table, scope, kind, ids);
+  const removed = await removeRows(
+    table,
+    scope,
+    rows.filter(({ place }) => place !== ''),
+    async () => marker,
+  );
+  await sweepLimbo(table, scope);
+  return removed.visible;
+}
+
+/** Removes messages that a capsule stands for; what is left of each tells that it is known, and forgotten by nobody. */
+export async function removeCompacted(
+  table: MemoryTable,
+  scope: MemoryScope,
+  ids: readonly string[],
+  { arrivals }: Pick<Moment, 'arrivals'>,
+): Promise<number> {
+  const rows = await rowsOf(table, scope, 'message', ids);
+  const covered = rows.filter((row) => isVisible(row, table.clock()) && (row.arrival ?? 0) <= arrivals);
+  const removed = await removeRows(table, scope, covered, async (row) => {
+    const { at } = row.info();
+    const until = row.expiresAt?.getTime() ?? table.clock().getTime() + compactedKnownForSecs * 1000;
+    return compactedMarker(at, await digestOf(table, scope, row), until);
+  });
+  return removed.visible;
+}
+
+export async function forgottenAmong(
+  table: MemoryTable,
+  scope: MemoryScope,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await rowsOf(table, scope, 'message', ids);
+  const isForgotten = (row: RecordRow) =>
+    !isVisible(row, table.clock()) && row.gone?.compacted === undefined && row.gone?.pruned === false;
+  return rows.filter(isForgotten).map(({ id }) => id);
+}
+
+async function digestOf(table: MemoryTable, scope: MemoryScope, row: RecordRow): Promise<Uint8Array> {
+  if (row.digest !== undefined) return row.digest;
+  const record = await wholeRecord(table, scope, 'message', row);
+  // Removed meanwhile: then what is under its key has changed, and the marker is not left.
+  return record === undefined ? new Uint8Array() : digestOfMessage(record);
+}
+
+async function rowsOf(
+  table: MemoryTable,
+  scope: MemoryScope,
+  kind: RecordKind,
+  ids: readonly string[],
+): Promise<RecordRow[]> {
+  const rows = await pMap(ids, (id) => getRow(table, scope, kind, id), { concurrency: memoryConcurrency });
+  return rows.filter((row) => row !== undefined);
+}
+
+interface Bounds {
+  readonly first: string;
+  readonly last: string;
+}
+
+function boundsOf(kind: RecordKind, range: TimeRange): Bounds {
+  const { first, last } = placesOf(range);
+  return { first: recordPlace(kind, first), last: recordPlace(kind, last) };
 }
 
 /**
@@ -35,34 +144,27 @@ interface Removed {
   readonly visible: number;
 }
 
-export async function forgetIds(
-  table: SnapshotTable,
-  scope: MemoryScope,
-  rows: readonly (RecordRow | undefined)[],
-): Promise<number> {
-  const removed = await removeRows(
-    table,
-    scope,
-    rows.filter((row) => row !== undefined),
-  );
-  await sweepLimbo(table, scope);
-  return removed.visible;
+/** What has been in limbo for so long that nobody is at work on it any more. */
+async function sweepLimbo(table: MemoryTable, scope: MemoryScope): Promise<void> {
+  const last = limboPlace(table.clock().getTime() - abandonedAfterMs);
+  await removeIndexed(table, scope, { first: limboPlace(0), last }, async (row) => markerLeftIn(row));
 }
 
-/** What has been in limbo for so long that nobody is at work on it any more. */
-async function sweepLimbo(table: SnapshotTable, scope: MemoryScope): Promise<void> {
-  const last = limboPlace(table.clock().getTime() - abandonedAfterMs);
-  await removeIndexed(table, scope, { first: limboPlace(0), last });
+/** An abandoned item keeps the marker that it had. */
+function markerLeftIn({ fence, fencedUntil, gone }: RecordRow): Marker | undefined {
+  if (fence === undefined || fencedUntil === undefined) return undefined;
+  return { horizon: fence, until: fencedUntil, compacted: gone?.compacted };
 }
 
 async function removeIndexed(
-  table: SnapshotTable,
+  table: MemoryTable,
   scope: MemoryScope,
-  bounds: { first: string; last: string },
+  bounds: Bounds,
+  markerOf: (row: RecordRow) => Promise<Marker | undefined>,
 ): Promise<Removed> {
   let [all, visible] = [0, 0];
   for await (const rows of indexPages(table, scope, { ...bounds, attributes: removalAttributes })) {
-    const removed = await removeRows(table, scope, rows);
+    const removed = await removeRows(table, scope, rows, markerOf);
     all += removed.all;
     visible += removed.visible;
   }
@@ -71,13 +173,14 @@ async function removeIndexed(
 
 /** After a failure it waits for what is under way before it rejects. */
 async function removeRows(
-  table: SnapshotTable,
+  table: MemoryTable,
   scope: MemoryScope,
   rows: readonly RecordRow[],
+  markerOf: (row: RecordRow) => Promise<Marker | undefined>,
 ): Promise<Removed> {
   let [all, visible] = [0, 0];
   await forEachSettled(rows, memoryConcurrency, async (row) => {
-    if (!(await removeRecord(table, scope, row)) || isInLimbo(row)) return;
+    if (!(await removeRecord(table, scope, row, await markerOf(row))) || isInLimbo(row)) return;
     all++;
     if (isVisible(row, table.clock())) visible++;
   });
@@ -85,33 +188,43 @@ async function removeRows(
 }
 
 /**
- * Removes every item of the session's partition. Goes over it until it finds none: another call on the same session may
- * have been at work on a record, and may have died of it.
+ * Removes what was stored in the session's partition by calls that began before.
+ * 1. the forget takes its place in the order of calls, 2. it fences what calls under way are about to write, 3. it goes
+ * over the partition until it finds nothing but markers: another remover may have been at work on a record, and have
+ * left what is to go as well. The clock stays, and expires.
  */
-export async function forgetScope(table: SnapshotTable, scope: MemoryScope): Promise<number> {
+export async function forgetScope(table: MemoryTable, scope: MemoryScope): Promise<number> {
+  const forget = await beginForget(table, scope, { ofAll: true });
+  await fenceUnderWay(table, scope, forget, { records: 'and values' });
+  const marker = forgetMarker(forget, table.clock());
+  const isOlder = ({ arrival = 0 }: RecordRow) => arrival < forget.horizon;
   let messages = 0;
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
     let found = 0;
     for await (const rows of partitionPages(table, scope)) {
-      found += rows.length;
-      const ofKind = (kind: RecordKind | undefined) => rows.filter((row) => kindOf(row.sk) === kind);
-      messages += (await removeRows(table, scope, ofKind('message'))).visible;
-      await removeRows(table, scope, ofKind('capsule'));
-      await forEachSettled(ofKind(undefined), memoryConcurrency, ({ sk }) =>
-        table.client.send(
-          new DeleteItemCommand({
-            TableName: table.tableName,
-            Key: itemKey({ pk: memoryPartition(scope), sk }),
-          }),
-        ),
-      );
+      const stored = rows.filter((row) => kindOf(row.sk) !== undefined && row.place !== '' && isOlder(row));
+      const ofMessages = stored.filter(({ sk }) => kindOf(sk) === 'message');
+      messages += (await removeRows(table, scope, ofMessages, async () => marker)).visible;
+      const ofCapsules = stored.filter(({ sk }) => kindOf(sk) === 'capsule');
+      await removeRows(table, scope, ofCapsules, async () => marker);
+      const telling = rows.filter((row) => row.place === '' && isTelling(row) && isOlder(row));
+      await forEachSettled(telling, memoryConcurrency, (row) => replaceByMarker(table, scope, row, marker));
+      const requests = rows.filter(({ sk }) => sk.startsWith('request/'));
+      await forEachSettled(requests, memoryConcurrency, ({ sk }) => deleteItem(table, scope, sk));
+      found += stored.length + telling.length + requests.length;
     }
     if (found === 0) return messages;
   }
   throw new UnavailableError('others went on storing in the session, again and again');
 }
 
-async function* partitionPages(table: SnapshotTable, scope: MemoryScope): AsyncGenerator<RecordRow[]> {
+/** A value, or a marker that says something of a content. */
+function isTelling(row: RecordRow): boolean {
+  if (row.sk === clockSortKey || row.sk.startsWith('request/')) return false;
+  return row.hasInfo || row.gone?.compacted !== undefined;
+}
+
+async function* partitionPages(table: MemoryTable, scope: MemoryScope): AsyncGenerator<RecordRow[]> {
   let startKey: Item | undefined;
   do {
     const parts = new ExpressionParts();

@@ -9,11 +9,15 @@ export function memoryPartition({ agent, session }: MemoryScope): string {
 }
 
 export function recordKey(scope: MemoryScope, kind: RecordKind, id: string) {
-  return checkedKey(memoryPartition(scope), `${kind}/${id}`);
+  return checkedKey(memoryPartition(scope), recordSortKey(kind, id));
 }
 
-export function counterKey(scope: MemoryScope) {
-  return checkedKey(memoryPartition(scope), 'arrivals');
+export const recordSortKey = (kind: RecordKind, id: string) => `${kind}/${id}`;
+
+export const clockSortKey = 'arrivals';
+
+export function clockKey(scope: MemoryScope) {
+  return checkedKey(memoryPartition(scope), clockSortKey);
 }
 
 export function requestKey(scope: MemoryScope, requestId: string) {

@@ -10,9 +10,10 @@ import type {
   StoredRecord,
 } from '../memory/memory-store.ts';
 import { isPlace, justAfter, justBefore, placesOf } from '../memory/record-place.ts';
+import { checkedKey } from './checked-key.ts';
 import { readChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
-import { memoryPartition, recordKey, recordPlace } from './memory-keys.ts';
+import { memoryPartition, recordPlace, recordSortKey } from './memory-keys.ts';
 import { isVisible, parseRecord, type RecordRow, withData } from './memory-record.ts';
 import type { Item } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
@@ -24,20 +25,28 @@ interface FoundRecord {
 }
 
 /** The item under the id as of now (strongly consistent), whatever its state. */
-export async function getRow(
+export function getRow(
   table: SnapshotTable,
   scope: MemoryScope,
   kind: RecordKind,
   id: string,
 ): Promise<RecordRow | undefined> {
+  return getRowAt(table, scope, recordSortKey(kind, id));
+}
+
+export async function getRowAt(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  sk: string,
+): Promise<RecordRow | undefined> {
   const { Item } = await table.client.send(
     new GetItemCommand({
       TableName: table.tableName,
-      Key: recordKey(scope, kind, id),
+      Key: checkedKey(memoryPartition(scope), sk),
       ConsistentRead: true,
     }),
   );
-  return Item && parseRecord(Item);
+  return Item && parseRecord({ ...Item, sk: { S: sk } });
 }
 
 /** The record that readers see under the id, and its place. */
@@ -57,7 +66,7 @@ export async function getRecord(
  * The record of an item that was read, with its data. Undefined when it was removed since: then its chunk rows are gone
  * too. A missing chunk row of a record that is still there makes it corrupt.
  */
-async function wholeRecord(
+export async function wholeRecord(
   table: SnapshotTable,
   scope: MemoryScope,
   kind: RecordKind,

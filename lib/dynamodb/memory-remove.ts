@@ -1,7 +1,8 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { MemoryScope } from '../memory/memory-store.ts';
-import { deleteChunkRows } from './chunk-rows.ts';
+import { buryChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
+import { formatMarker, type Marker, markerTtl } from './memory-fence.ts';
 import { limboPlace, memoryPartition } from './memory-keys.ts';
 import type { RecordRow } from './memory-record.ts';
 import type { Item } from './snapshot-head.ts';
@@ -10,46 +11,65 @@ import { itemKey, type SnapshotTable } from './snapshot-table.ts';
 import { isConditionFailure, wasRetried } from './translate-error.ts';
 
 /**
- * Removes a record that was read, unless it was replaced or removed since: then resolves false.
- * Without chunk rows: one conditional delete.
- * With chunk rows: 1. put the item in limbo and claim its sets, from which moment nothing is stored and no writer can
- * commit, 2. delete the rows, 3. delete the item. A crash after 1 leaves it in limbo, for the next one who forgets.
+ * Replaces a record that was read by a marker, or deletes it where there is none to leave, unless it was replaced or
+ * removed since: then resolves false.
+ * Without chunk rows: one conditional update.
+ * With chunk rows: 1. put the item in limbo with the marker and claim its sets, from which moment nothing is stored and
+ * no writer can commit, 2. put tombstones in the place of the rows, 3. leave only the marker. A crash after 1 leaves it in limbo, for the next
+ * one who forgets.
  */
 export async function removeRecord(
   table: SnapshotTable,
   scope: MemoryScope,
   row: RecordRow,
+  marker: Marker | undefined,
 ): Promise<boolean> {
   const key = itemKey({ pk: memoryPartition(scope), sk: row.sk });
   const committed = row.chunks === undefined ? [] : [formatChunkSet(row.chunks)];
   const sets = [...new Set([...committed, ...row.sets, ...row.dead])];
-  if (sets.length === 0) return deleteIf(table, key, row.place, ['sets', 'dead']);
-  const limbo = await claim(table, key, row, sets);
+  const marked = marker && formatMarker(marker, row.arrival ?? row.gone?.arrival);
+  const left = marker && { ...marked, ttl: markerTtl(marker) };
+  if (sets.length === 0) return leaveOnly(table, key, left, { place: row.place, without: ['sets', 'dead'] });
+  const limbo = await claim(table, key, row, sets, marked ?? {});
   if (limbo === undefined) return false;
-  await deleteChunkRows(
+  await buryChunkRows(
     table,
     sets.map(parseChunkSet).filter((set) => set !== undefined),
   );
-  if (!(await deleteIf(table, key, limbo, ['sets']))) await unclaim(table, key, sets);
+  if (!(await leaveOnly(table, key, left, { place: limbo, without: ['sets'] })))
+    await unclaim(table, key, sets);
   return true;
 }
 
-/** Deletes the item if it is still in this place and has none of these attributes. */
-async function deleteIf(table: SnapshotTable, key: Item, place: string, without: string[]): Promise<boolean> {
+/** Leaves only the marker, or nothing, of the item if it is still in this place and has none of these attributes. */
+async function leaveOnly(
+  table: SnapshotTable,
+  key: Item,
+  left: Item | undefined,
+  { place, without }: { place: string; without: string[] },
+): Promise<boolean> {
   const parts = new ExpressionParts();
   const absent = without.map((name) => `attribute_not_exists(${parts.name(name)})`);
+  const request = {
+    TableName: table.tableName,
+    Key: key,
+    ConditionExpression: [`place = ${parts.value({ S: place })}`, ...absent].join(' AND '),
+  };
+  const assign = Object.entries(left ?? {}).map(
+    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
+  );
+  const update = {
+    UpdateExpression: `SET ${assign.join(', ')} REMOVE place, info, body, chunks, arrival, digest, dead`,
+  };
   try {
     await table.client.send(
-      new DeleteItemCommand({
-        TableName: table.tableName,
-        Key: key,
-        ConditionExpression: [`place = ${parts.value({ S: place })}`, ...absent].join(' AND '),
-        ...parts.attributes,
-      }),
+      left === undefined
+        ? new DeleteItemCommand({ ...request, ...parts.attributes })
+        : new UpdateItemCommand({ ...request, ...update, ...parts.attributes }),
     );
     return true;
   } catch (error) {
-    // After a retry of the SDK it is gone because an earlier try, whose answer was lost, deleted it.
+    // After a retry of the SDK it is gone because an earlier try, whose answer was lost, removed it.
     if (isConditionFailure(error)) return wasRetried(error);
     throw error;
   }
@@ -60,18 +80,22 @@ async function claim(
   key: Item,
   row: RecordRow,
   sets: string[],
+  marked: Item,
 ): Promise<string | undefined> {
   const parts = new ExpressionParts();
   const limbo = limboPlace(table.clock().getTime());
   const claimed = parts.value({ SS: sets });
+  const assign = Object.entries({ ...marked, place: { S: limbo } }).map(
+    ([name, value]) => `${name} = ${parts.value(value)}`,
+  );
   try {
     await table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: key,
         UpdateExpression: [
-          `SET place = ${parts.value({ S: limbo })}`,
-          `REMOVE info, body, chunks, ${parts.name('ttl')}`,
+          `SET ${assign.join(', ')}`,
+          `REMOVE info, body, chunks, arrival, digest, ${parts.name('ttl')}`,
           `ADD dead ${claimed} DELETE ${parts.name('sets')} ${claimed}`,
         ].join(' '),
         ConditionExpression: `place = ${parts.value({ S: row.place })}`,
@@ -101,4 +125,46 @@ async function unclaim(table: SnapshotTable, key: Item, sets: string[]): Promise
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
   }
+}
+
+/** Takes away the item of a value, or of what a compaction removed, if it is unchanged: what it says of its content goes too. */
+export async function replaceByMarker(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  row: RecordRow,
+  marker: Marker,
+): Promise<void> {
+  const parts = new ExpressionParts();
+  const attributes = { ...formatMarker(marker, row.arrival ?? row.gone?.arrival), ttl: markerTtl(marker) };
+  const assign = Object.entries(attributes).map(
+    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
+  );
+  const unchanged =
+    row.fence === undefined
+      ? 'attribute_not_exists(fence)'
+      : `fence = ${parts.value({ N: String(row.fence) })}`;
+  const same =
+    row.arrival === undefined
+      ? unchanged
+      : `${unchanged} AND arrival = ${parts.value({ N: String(row.arrival) })}`;
+  try {
+    await table.client.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: itemKey({ pk: memoryPartition(scope), sk: row.sk }),
+        UpdateExpression: `SET ${assign.join(', ')} REMOVE info, body, arrival, digest`,
+        ConditionExpression: `attribute_not_exists(place) AND ${same}`,
+        ...parts.attributes,
+      }),
+    );
+  } catch (error) {
+    // Somebody else was faster: the next pass sees what it left.
+    if (!isConditionFailure(error)) throw error;
+  }
+}
+
+export async function deleteItem(table: SnapshotTable, scope: MemoryScope, sk: string): Promise<void> {
+  await table.client.send(
+    new DeleteItemCommand({ TableName: table.tableName, Key: itemKey({ pk: memoryPartition(scope), sk }) }),
+  );
 }

@@ -1,14 +1,22 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import pMap from 'p-map';
 import { type Clock, systemClock } from '../clock.ts';
-import { chunkMaxBytes, memoryConcurrency, recordInlineMaxBytes } from '../defaults.ts';
+import { chunkMaxBytes, recordInlineMaxBytes } from '../defaults.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { type NewEtag, randomEtag } from '../persistence/etag.ts';
 import { appendRecords } from './memory-append.ts';
-import { forgetIds, forgetRange, forgetScope } from './memory-forget.ts';
-import { getRecord, getRow, listRecords } from './memory-read.ts';
+import { readMoment } from './memory-clock.ts';
+import {
+  beginPartialForget,
+  forgetIds,
+  forgetRange,
+  forgetScope,
+  forgottenAmong,
+  pruneRange,
+  removeCompacted,
+} from './memory-forget.ts';
+import { Lanes, type MemoryTable } from './memory-lanes.ts';
+import { getRecord, listRecords } from './memory-read.ts';
 import { forgetValue, listIdentities, listValues, putValue } from './memory-values.ts';
-import type { SnapshotTable } from './snapshot-table.ts';
 import { translated } from './translated.ts';
 
 export interface DynamoDbMemoryOptions {
@@ -29,11 +37,13 @@ export interface DynamoDbMemoryOptions {
  * const store = dynamoDbMemoryStore({ client: new DynamoDBClient({}), tableName: 'dormouse-sessions' });
  */
 export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore {
-  const table: SnapshotTable = {
+  const newEtag = options.newEtag ?? randomEtag;
+  const table: MemoryTable = {
     client: options.client,
     tableName: options.tableName,
     clock: options.clock ?? systemClock,
-    newEtag: options.newEtag ?? randomEtag,
+    newEtag,
+    lanes: new Lanes(newEtag()),
     inlineMaxBytes: options.inlineMaxBytes ?? recordInlineMaxBytes,
     chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,
   };
@@ -41,18 +51,17 @@ export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore
     append: (scope, kind, request) => translated(() => appendRecords(table, scope, kind, request)),
     get: (scope, kind, id) => translated(async () => (await getRecord(table, scope, kind, id))?.record),
     list: (scope, kind, query) => translated(() => listRecords(table, scope, kind, query)),
-    forgetRange: (scope, kind, range) =>
-      translated(async () => (await forgetRange(table, scope, kind, range)).visible),
-    prune: (scope, kind, to) => translated(async () => (await forgetRange(table, scope, kind, { to })).all),
-    forgetIds: (scope, kind, ids) =>
-      translated(async () => {
-        const rows = await pMap(ids, (id) => getRow(table, scope, kind, id), {
-          concurrency: memoryConcurrency,
-        });
-        return forgetIds(table, scope, rows);
-      }),
+    moment: (scope) => translated(() => readMoment(table, scope)),
+    beginForget: (scope) => translated(() => beginPartialForget(table, scope)),
+    forgetRange: (scope, kind, range, moment) =>
+      translated(() => forgetRange(table, scope, kind, range, moment)),
+    forgetIds: (scope, kind, ids, moment) => translated(() => forgetIds(table, scope, kind, ids, moment)),
+    removeCompacted: (scope, ids, moment) => translated(() => removeCompacted(table, scope, ids, moment)),
+    forgottenAmong: (scope, ids) => translated(() => forgottenAmong(table, scope, ids)),
+    prune: (scope, kind, to) => translated(() => pruneRange(table, scope, kind, { to })),
     forgetScope: (scope) => translated(() => forgetScope(table, scope)),
-    putValue: (scope, key, dump) => translated(() => putValue(table, scope, key, dump)),
+    putValue: (scope, key, dump, putOptions) =>
+      translated(() => putValue(table, scope, key, dump, putOptions)),
     listValues: (scope) => translated(() => listValues(table, scope)),
     forgetValue: (scope, key) => translated(() => forgetValue(table, scope, key)),
     listIdentities: (scope) => translated(() => listIdentities(table, scope)),

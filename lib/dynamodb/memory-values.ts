@@ -1,66 +1,159 @@
-import { DeleteItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
-import { chunkConcurrency, knowledgeShards } from '../defaults.ts';
-import type { MemoryScope, NamedValue, ValueScope } from '../memory/memory-store.ts';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import { chunkConcurrency, knowledgeShards, raceAttempts } from '../defaults.ts';
+import { ForgottenMeanwhileError } from '../memory/memory-error.ts';
+import type { AppendRequest, MemoryScope, NamedValue, ValueScope } from '../memory/memory-store.ts';
+import { CorruptError, UnavailableError } from '../persistence/persistence-error.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import { shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
+import { admitted, endTurn, takeTurn } from './memory-clock.ts';
+import { forgetMarker, formatMarker, markerTtl, notFenced } from './memory-fence.ts';
 import { memoryPartition } from './memory-keys.ts';
+import type { MemoryTable } from './memory-lanes.ts';
+import { getRowAt } from './memory-read.ts';
 import { formatInfo, type Item, parseHead, parseInfo } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
+import { isConditionFailure, wasRetried } from './translate-error.ts';
 
+/**
+ * Replaces what is under the key. In a session the call takes its turn like any other: a forget that comes meanwhile
+ * refuses it, and it starts over; of two calls at once the one whose turn was later stays.
+ */
 export async function putValue(
-  table: SnapshotTable,
+  table: MemoryTable,
   scope: ValueScope,
   key: string,
   dump: Dump,
+  { admit, since }: ValueOptions = {},
 ): Promise<void> {
-  const info = formatInfo(dump, table.clock(), undefined);
-  await table.client.send(
-    new PutItemCommand({
-      TableName: table.tableName,
-      Item: { ...valueKey(scope, key), info, body: { B: dump.data } },
-    }),
-  );
+  const item = {
+    ...valueKey(scope, key),
+    info: formatInfo(dump, table.clock(), undefined),
+    body: { B: dump.data },
+  };
+  if (scope.kind === 'knowledge') {
+    await table.client.send(new PutItemCommand({ TableName: table.tableName, Item: item }));
+    return;
+  }
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const turn = await takeTurn(table, scope, { keys: [item.sk.S], count: 1, since });
+    let certain = false;
+    try {
+      await admitted(table, scope, turn, admit);
+      const outcome = await storeValue(table, scope, item, turn.arrivals);
+      certain = true;
+      if (outcome === 'stored') return;
+    } finally {
+      await endTurn(table, scope, turn, certain);
+    }
+    if (since !== undefined) throw new ForgottenMeanwhileError();
+  }
+  throw new UnavailableError('others went on forgetting, again and again');
 }
 
-export async function forgetValue(table: SnapshotTable, scope: ValueScope, key: string): Promise<boolean> {
-  const { Attributes } = await table.client.send(
-    new DeleteItemCommand({ TableName: table.tableName, Key: valueKey(scope, key), ReturnValues: 'ALL_OLD' }),
+export type ValueOptions = Pick<AppendRequest, 'admit' | 'since'>;
+
+async function storeValue(
+  table: MemoryTable,
+  scope: MemoryScope,
+  item: Item & { sk: { S: string } },
+  arrival: number,
+): Promise<'stored' | 'fenced'> {
+  const parts = new ExpressionParts();
+  const own = parts.value({ N: String(arrival) });
+  const latest = `(attribute_not_exists(arrival) OR arrival <= ${own})`;
+  try {
+    await table.client.send(
+      new PutItemCommand({
+        TableName: table.tableName,
+        Item: { ...item, arrival: { N: String(arrival) } },
+        ConditionExpression: `${latest} AND ${notFenced(arrival, table.clock(), parts)}`,
+        ...parts.attributes,
+      }),
+    );
+    return 'stored';
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    const row = await getRowAt(table, scope, item.sk.S);
+    // A later call has replaced what this one would have stored, or a forget has removed what it had stored.
+    const isFencedOff = row !== undefined && !row.hasInfo && row.gone?.arrival !== arrival;
+    return isFencedOff ? 'fenced' : 'stored';
+  }
+}
+
+/** In a session it leaves a marker, so that a call that began before cannot store the value again. */
+export async function forgetValue(table: MemoryTable, scope: ValueScope, key: string): Promise<boolean> {
+  const itemKey = valueKey(scope, key);
+  if (scope.kind === 'knowledge') {
+    const { Attributes } = await table.client.send(
+      new DeleteItemCommand({ TableName: table.tableName, Key: itemKey, ReturnValues: 'ALL_OLD' }),
+    );
+    return Attributes !== undefined;
+  }
+  const { arrivals } = await takeTurn(table, scope, { keys: [], count: 1 });
+  const parts = new ExpressionParts();
+  const marker = forgetMarker({ horizon: arrivals }, table.clock());
+  const attributes = { ...formatMarker(marker, undefined), ttl: markerTtl(marker) };
+  const assign = Object.entries(attributes).map(
+    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
   );
-  return Attributes !== undefined;
+  const older = `(attribute_not_exists(arrival) OR arrival < ${parts.value({ N: String(arrivals) })})`;
+  try {
+    await table.client.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: itemKey,
+        UpdateExpression: `SET ${assign.join(', ')} REMOVE info, body, arrival`,
+        ConditionExpression: `attribute_exists(info) AND ${older}`,
+        ...parts.attributes,
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (isConditionFailure(error)) return wasRetried(error);
+    throw error;
+  }
 }
 
 export async function listValues(table: SnapshotTable, scope: ValueScope): Promise<NamedValue[]> {
   const partitions =
-    scope.kind === 'user'
+    scope.kind !== 'knowledge'
       ? [memoryPartition(scope)]
       : Array.from({ length: knowledgeShards }, (_, shard) => knowledgePartition(scope.agent, shard));
   const prefix = valuePrefix(scope);
   const items = await pMap(partitions, (pk) => itemsOf(table, pk, prefix), { concurrency: chunkConcurrency });
-  const values = items.flat().map((item) => parseValue(item, prefix));
+  const values = items
+    .flat()
+    .filter((item) => !isMarker(item))
+    .map((item) => parseValue(item, prefix));
   return values.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 export async function listIdentities(table: SnapshotTable, scope: MemoryScope): Promise<string[]> {
-  const items = await itemsOf(table, memoryPartition(scope), userPrefix, ['sk']);
-  const escaped = items.map(({ sk }) => sk?.S?.split('/')[1] ?? '');
+  const items = await itemsOf(table, memoryPartition(scope), userPrefix, ['sk', 'fence']);
+  const escaped = items.filter((item) => !isMarker(item)).map(({ sk }) => sk?.S?.split('/')[1] ?? '');
   return [...new Set(escaped)].map(decodeURIComponent).sort();
 }
 
 const userPrefix = 'user/';
 
+/** What is left of a value that was forgotten. */
+function isMarker(item: Item): boolean {
+  return item.fence !== undefined;
+}
+
 /** The identity is escaped (see `storeKeyScope`), so that it ends at the second `/` whatever it holds. */
 function valuePrefix(scope: ValueScope): string {
+  if (scope.kind === 'lineage') return 'lineage/';
   return scope.kind === 'user' ? `${userPrefix}${storeKeyScope(scope.identity)}/` : 'key/';
 }
 
 function valueKey(scope: ValueScope, key: string) {
   const partition =
-    scope.kind === 'user'
+    scope.kind !== 'knowledge'
       ? memoryPartition(scope)
       : knowledgePartition(scope.agent, shardOf(key, knowledgeShards));
   return checkedKey(partition, valuePrefix(scope) + key);

@@ -3,11 +3,12 @@ import { raceAttempts } from '../defaults.ts';
 import type { Appended, MemoryScope, RecordKind } from '../memory/memory-store.ts';
 import type { PlacedRecord } from '../memory/record-place.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
-import { deleteChunkRows, writeChunkRows } from './chunk-rows.ts';
+import { buryChunkRows, writeChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
+import { isFenced, markerAttributes, notFenced } from './memory-fence.ts';
 import { limboPlace, memoryPartition, recordKey, recordPlace } from './memory-keys.ts';
-import { getRecord } from './memory-read.ts';
-import { formatRecord, recordAttributes, recordTtl } from './memory-record.ts';
+import { getRow, wholeRecord } from './memory-read.ts';
+import { formatRecord, isVisible, recordAttributes, recordTtl } from './memory-record.ts';
 import { stillAnnounced } from './snapshot-conditions.ts';
 import { type ChunkSet, formatChunkSet } from './snapshot-keys.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
@@ -17,36 +18,40 @@ interface RecordWrite {
   readonly scope: MemoryScope;
   readonly kind: RecordKind;
   readonly record: PlacedRecord;
+  /** The number of the call. */
+  readonly arrival: number;
 }
 
 /**
- * Stores a record unless one is stored under its id; which of two writers was first, DynamoDB decides.
+ * Stores a record unless one is stored under its id; which of two writers was first, DynamoDB decides. Resolves `fenced`
+ * when something was forgotten after the call began, so that only a new call may store it.
  * A small one: one conditional update.
  * A large one: 1. announce the chunk set in the record's item, which is in limbo, 2. write the chunk rows, 3. put the
  * item in place with one conditional update. A crash before 3 leaves an item in limbo that names its rows: writers of
  * the same id pass over it, and whoever forgets something of the session later removes it.
  */
-export async function storeRecord(
-  table: SnapshotTable,
-  scope: MemoryScope,
-  kind: RecordKind,
-  record: PlacedRecord,
-): Promise<Appended> {
-  const write = { scope, kind, record };
+export async function storeRecord(table: SnapshotTable, write: RecordWrite): Promise<Appended | 'fenced'> {
+  const { scope, kind, record, arrival } = write;
   const inline = record.dump.data.length <= table.inlineMaxBytes;
+  const own = { record: { ...record, arrival }, created: true };
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
     try {
       await (inline ? commit(table, write, undefined) : storeChunked(table, write));
-      return { record, created: true };
+      return own;
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
-      const stored = await getRecord(table, scope, kind, record.id);
-      // After a retry of the SDK the record that is there may be this very one. No other has its place.
-      if (stored !== undefined)
-        return {
-          record: stored.record,
-          created: stored.place === recordPlace(kind, record.place) && wasRetried(error),
-        };
+      const row = await getRow(table, scope, kind, record.id);
+      if (row === undefined) continue;
+      if (isVisible(row, table.clock())) {
+        const stored = await wholeRecord(table, scope, kind, row);
+        // After a retry of the SDK the record that is there may be this very one. No other has its place.
+        const isOwn = row.arrival === arrival && row.place === recordPlace(kind, record.place);
+        if (stored !== undefined) return { record: stored, created: isOwn && wasRetried(error) };
+      } else if (isFenced(row, arrival, table.clock())) {
+        if (row.gone?.compacted !== undefined) return { compacted: { id: record.id, ...row.gone.compacted } };
+        // It was stored, and forgotten after that: a retry came late.
+        return row.gone?.arrival === arrival ? own : 'fenced';
+      }
     }
   }
   throw new UnavailableError(`others stored and removed the record ${record.id}, again and again`);
@@ -70,7 +75,8 @@ async function storeChunked(table: SnapshotTable, write: RecordWrite): Promise<v
   }
 }
 
-async function announce(table: SnapshotTable, { scope, kind, record }: RecordWrite, set: string) {
+async function announce(table: SnapshotTable, write: RecordWrite, set: string) {
+  const { scope, kind, record } = write;
   const parts = new ExpressionParts();
   const limbo = parts.value({ S: limboPlace(table.clock().getTime()) });
   await table.client.send(
@@ -78,25 +84,27 @@ async function announce(table: SnapshotTable, { scope, kind, record }: RecordWri
       TableName: table.tableName,
       Key: recordKey(scope, kind, record.id),
       UpdateExpression: `SET place = if_not_exists(place, ${limbo}) ADD ${parts.name('sets')} ${parts.value({ SS: [set] })}`,
-      ConditionExpression: notStored(table.clock(), parts),
+      ConditionExpression: mayStore(table, write, parts),
       ...parts.attributes,
     }),
   );
 }
 
 async function commit(table: SnapshotTable, write: RecordWrite, set: ChunkSet | undefined): Promise<void> {
-  const { scope, kind, record } = write;
+  const { scope, kind, record, arrival } = write;
   const parts = new ExpressionParts();
   const attributes = formatRecord(record, {
+    ...{ set, arrival },
     place: recordPlace(kind, record.place),
-    set,
     storedAt: table.clock(),
   });
   const assign = Object.entries(attributes).map(
     ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
   );
-  const remove = recordAttributes.filter((name) => !(name in attributes)).map((name) => parts.name(name));
-  const conditions = [`(${notStored(table.clock(), parts)})`];
+  const remove = [...recordAttributes, ...markerAttributes]
+    .filter((name) => !(name in attributes))
+    .map((name) => parts.name(name));
+  const conditions = [mayStore(table, write, parts)];
   if (set !== undefined) conditions.push(stillAnnounced(parts.value({ S: formatChunkSet(set) }), parts));
   await table.client.send(
     new UpdateItemCommand({
@@ -109,17 +117,19 @@ async function commit(table: SnapshotTable, write: RecordWrite, set: ChunkSet | 
   );
 }
 
-/** No reader sees a record under this id: there is none, it is in limbo, or it has expired. */
-function notStored(now: Date, parts: ExpressionParts): string {
+/** No reader sees a record under this id (there is none, it is in limbo, or it has expired), and no forget has come. */
+function mayStore(table: SnapshotTable, { arrival }: RecordWrite, parts: ExpressionParts): string {
+  const now = table.clock();
   const limbo = parts.value({ S: 'limbo/' });
   const time = parts.value({ N: String(now.getTime()) });
-  return `attribute_not_exists(place) OR begins_with(place, ${limbo}) OR info.expiresAt <= ${time}`;
+  const notStored = `attribute_not_exists(place) OR begins_with(place, ${limbo}) OR info.expiresAt <= ${time}`;
+  return `(${notStored}) AND ${notFenced(arrival, now, parts)}`;
 }
 
-/** Somebody else stored the record first: what this writer wrote of it is superfluous. */
+/** Somebody else stored the record first, or it was forgotten: what this writer wrote of it is superfluous. */
 async function withdraw(table: SnapshotTable, { scope, kind, record }: RecordWrite, set: ChunkSet) {
   try {
-    await deleteChunkRows(table, [set]);
+    await buryChunkRows(table, [set]);
     const parts = new ExpressionParts();
     const own = parts.value({ SS: [formatChunkSet(set)] });
     await table.client.send(

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import {
-  DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
   QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { type Clock, systemClock } from '../clock.ts';
 import { sessionShards } from '../defaults.ts';
 import { CorruptError } from '../persistence/persistence-error.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
@@ -14,40 +15,65 @@ import { shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
-import { isConditionFailure } from './translate-error.ts';
+import { isConditionFailure, wasRetried } from './translate-error.ts';
 import { translated } from './translated.ts';
+import { ttlAfter } from './ttl.ts';
 
 const itemVersion = '1';
 const sortKeyPrefix = 'session/';
+const isRegistered = 'attribute_exists(registeredAt)';
+
+/** Not what is left of one that was deregistered. */
+function isSession(item: Item): boolean {
+  return item.registeredAt !== undefined || item.deregisteredBy === undefined;
+}
 
 /**
  * Keeps sessions in a DynamoDB table: one item each, an agent's spread over `sessionShards` partitions. Registering and
  * marking as active cost one write each, whoever else does the same.
  */
-export function dynamoDbSessionStore(client: DynamoDBClient, tableName: string): SessionStore {
+export function dynamoDbSessionStore(
+  client: DynamoDBClient,
+  tableName: string,
+  clock: Clock = systemClock,
+): SessionStore {
   const keyOf = (agent: string, id: string) =>
     checkedKey(shardKey(agent, shardOf(id, sessionShards)), sortKeyPrefix + id);
 
+  /**
+   * What names its call makes it exact where the SDK sends it again: a registration that was applied, and deregistered
+   * since, does not come back.
+   */
   const register: SessionStore['register'] = async (agent, { id, meta, at }) => {
     const parts = new ExpressionParts();
-    const now = parts.value({ N: String(at.getTime()) });
+    const call = randomUUID();
+    const [now, own] = [parts.value({ N: String(at.getTime()) }), parts.value({ S: call })];
     const set = [
       `v = ${parts.value({ N: itemVersion })}`,
       `meta = ${parts.value({ S: JSON.stringify(meta) })}`,
       `registeredAt = if_not_exists(registeredAt, ${now})`,
+      `registeredBy = if_not_exists(registeredBy, ${own})`,
       `lastActiveAt = ${now}`,
     ];
-    const { Attributes } = await client.send(
-      new UpdateItemCommand({
-        TableName: tableName,
-        Key: keyOf(agent, id),
-        UpdateExpression: `SET ${set.join(', ')}`,
-        ReturnValues: 'ALL_OLD',
-        ...parts.attributes,
-      }),
-    );
-    const registeredAt = Attributes === undefined ? at : parseSession(Attributes).registeredAt;
-    return { session: { id, meta, registeredAt, lastActiveAt: at }, created: Attributes === undefined };
+    try {
+      const { Attributes = {} } = await client.send(
+        new UpdateItemCommand({
+          TableName: tableName,
+          Key: keyOf(agent, id),
+          UpdateExpression: `SET ${set.join(', ')} REMOVE ${parts.name('ttl')}`,
+          ConditionExpression: `attribute_not_exists(deregisteredOf) OR deregisteredOf <> ${own}`,
+          ReturnValues: 'ALL_NEW',
+          ...parts.attributes,
+        }),
+      );
+      const session = parseSession({ ...Attributes, sk: { S: sortKeyPrefix + id } });
+      // One that an earlier release registered bears no call's name: this call is the first to leave one.
+      const isOwn = Attributes.registeredBy?.S === call && session.registeredAt.getTime() === at.getTime();
+      return { session, created: isOwn };
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+      return { session: { id, meta, registeredAt: at, lastActiveAt: at }, created: true };
+    }
   };
 
   const touch = async (agent: string, id: string, at: Date): Promise<boolean> => {
@@ -58,7 +84,7 @@ export function dynamoDbSessionStore(client: DynamoDBClient, tableName: string):
           TableName: tableName,
           Key: keyOf(agent, id),
           UpdateExpression: `SET lastActiveAt = ${parts.value({ N: String(at.getTime()) })}`,
-          ConditionExpression: 'attribute_exists(pk)',
+          ConditionExpression: isRegistered,
           ...parts.attributes,
         }),
       );
@@ -73,25 +99,40 @@ export function dynamoDbSessionStore(client: DynamoDBClient, tableName: string):
     const { Item } = await client.send(
       new GetItemCommand({ TableName: tableName, Key: keyOf(agent, id), ConsistentRead: true }),
     );
-    return Item && parseSession(Item);
+    return Item && isSession(Item) ? parseSession(Item) : undefined;
   };
 
+  /** Leaves a tombstone, which names this call and the registration that it ended, until no retry of either can come. */
   const deregister: SessionStore['deregister'] = async (agent, id, onlyIf) => {
     const parts = new ExpressionParts();
-    const unchanged = onlyIf && `meta = ${parts.value({ S: JSON.stringify(onlyIf.meta) })}`;
+    const call = randomUUID();
+    const own = parts.value({ S: call });
+    const set = [
+      `deregisteredBy = ${own}`,
+      `deregisteredOf = if_not_exists(registeredBy, ${own})`,
+      `${parts.name('ttl')} = ${parts.value({ N: String(ttlAfter(clock())) })}`,
+    ];
+    const conditions = [isRegistered, `(attribute_not_exists(deregisteredBy) OR deregisteredBy <> ${own})`];
+    if (onlyIf !== undefined) conditions.push(`meta = ${parts.value({ S: JSON.stringify(onlyIf.meta) })}`);
     try {
-      const { Attributes } = await client.send(
-        new DeleteItemCommand({
+      await client.send(
+        new UpdateItemCommand({
           TableName: tableName,
           Key: keyOf(agent, id),
-          ReturnValues: 'ALL_OLD',
-          ...(unchanged !== undefined && { ConditionExpression: unchanged, ...parts.attributes }),
+          UpdateExpression: `SET ${set.join(', ')} REMOVE v, meta, registeredAt, registeredBy, lastActiveAt`,
+          ConditionExpression: conditions.join(' AND '),
+          ...parts.attributes,
         }),
       );
-      return Attributes !== undefined;
+      return true;
     } catch (error) {
-      if (isConditionFailure(error)) return false;
-      throw error;
+      if (!isConditionFailure(error)) throw error;
+      if (!wasRetried(error)) return false;
+      // An earlier try may have ended it.
+      const { Item } = await client.send(
+        new GetItemCommand({ TableName: tableName, Key: keyOf(agent, id), ConsistentRead: true }),
+      );
+      return Item?.deregisteredBy?.S === call;
     }
   };
 
@@ -113,7 +154,7 @@ export function dynamoDbSessionStore(client: DynamoDBClient, tableName: string):
           ...parts.attributes,
         }),
       );
-      for (const item of Items) found.push(parseSession(item));
+      for (const item of Items) if (isSession(item)) found.push(parseSession(item));
       startKey = LastEvaluatedKey?.pk === undefined ? undefined : LastEvaluatedKey;
     } while (startKey !== undefined && found.length <= limit);
     const items = found.slice(0, limit);

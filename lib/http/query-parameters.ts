@@ -16,7 +16,7 @@ export const queryParameters = {
   'list-sessions': paging,
   remember: [],
   recent: ['since', 'until', 'hours', 'order', ...paging],
-  'forget-messages': ['from', 'to'],
+  'forget-messages': ['from', 'to', 'capsules'],
   'list-capsules': paging,
   'export-memory': [],
   'list-errors': paging,

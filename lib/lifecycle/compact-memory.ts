@@ -1,9 +1,8 @@
-import pMap from 'p-map';
-import { compactionMaxMessages, memoryConcurrency } from '../defaults.ts';
+import { compactionMaxMessages } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import type { AgentMemory, CapsulePage } from '../memory/agent-memory.ts';
 import { everyRecord } from '../memory/every-record.ts';
-import { IdConflictError, InvalidInputError } from '../memory/memory-error.ts';
+import { ForgottenMeanwhileError, IdConflictError, InvalidInputError } from '../memory/memory-error.ts';
 import type { StoredRecord } from '../memory/memory-store.ts';
 import type { Capsule, Message } from '../memory/message.ts';
 import { unpackMessage } from '../memory/message-codec.ts';
@@ -36,7 +35,10 @@ export interface CompactionOptions {
 export type CompactionResult =
   | { readonly status: 'compacted'; readonly capsuleId: string; readonly removed: number }
   | { readonly status: 'nothing_due' }
-  /** Another compaction of the same messages was faster; this one has changed nothing. */
+  /**
+   * Another compaction of the same messages was faster, or something of the session was forgotten meanwhile; this one has
+   * changed nothing.
+   */
   | { readonly status: 'overtaken' };
 
 /** The summary is empty: what it was to replace has not been touched. */
@@ -50,12 +52,14 @@ export class EmptySummaryError extends DormouseError {
 
 /**
  * Replaces the raw messages that are due by one capsule, which builds on the capsule before.
- * 1. read the last capsule, and finish the removal of what it covers if that was interrupted, 2. read the messages that
- * are due, 3. have them summarised, 4. store the capsule under the number after the last one's, 5. remove exactly the
- * messages that it names. Nothing is removed before 4 has succeeded; of two compactions at once, 4 lets one through; a
- * message that comes meanwhile is not named, and stays; a crash after 4 is finished by the next compaction, in 1.
+ * 1. take note of the moment, 2. read the last capsule, and finish the removal of what it covers if that was interrupted, 3. read the
+ * messages that are due, 4. have them summarised, 5. store the capsule under the number after the last one's, unless
+ * something of the session has been forgotten since 1, 6. remove exactly the messages that it was made of. Nothing is
+ * removed before 5 has succeeded; of two compactions at once, 5 lets one through; a message that comes meanwhile is not
+ * named, or has arrived later, and stays; a crash after 5 is finished by the next compaction, in 2.
  *
- * Rejects what `summarize` throws, and `EmptySummaryError`, with everything as it was.
+ * Rejects what `summarize` throws, `EmptySummaryError`, and `SessionNotFoundError` when the session is not registered
+ * any more, with everything as it was.
  *
  * @example
  * const result = await compactMemory(memory, async ({ messages, previous, chat, signal }) =>
@@ -76,6 +80,8 @@ export async function compactMemory(
       : parseTimestamp(options.until, 'until');
   if (to === undefined) return { status: 'nothing_due' };
 
+  const { store, scope } = memory;
+  const moment = await store.moment(scope);
   const last = await lastCompaction(memory);
   if (last !== undefined) await finishRemoval(memory, last.capsule);
   const messages = await messagesDue(memory, { to, maxMessages, covered: coveredBy(last?.capsule) });
@@ -89,12 +95,17 @@ export async function compactMemory(
   const capsule = memory.capsuleFromWindow(messages, summary, last?.capsule);
   const id = compactionId((last?.number ?? 0) + 1);
   try {
-    await memory.storeCapsule({ ...capsule, id });
+    await memory.storeCapsule({ ...capsule, id, horizon: moment.arrivals }, { since: moment });
   } catch (error) {
-    if (error instanceof IdConflictError) return { status: 'overtaken' };
+    if (error instanceof IdConflictError || error instanceof ForgottenMeanwhileError)
+      return { status: 'overtaken' };
     throw error;
   }
-  return { status: 'compacted', capsuleId: id, removed: await removeCovered(memory, capsule.messageIds) };
+  return {
+    status: 'compacted',
+    capsuleId: id,
+    removed: await removeCovered(memory, capsule.messageIds, moment.arrivals),
+  };
 }
 
 const compactionId = (number: number) => `compaction-${number}`;
@@ -122,30 +133,32 @@ function compactionNumber(id: string): number {
 }
 
 /** The first message is removed last: as long as it is there, others may be too. */
-async function removeCovered(memory: AgentMemory, [first, ...others]: readonly string[]): Promise<number> {
-  const { store, scope } = memory;
-  const removed = await store.forgetIds(scope, 'message', others);
-  return removed + (first === undefined ? 0 : await store.forgetIds(scope, 'message', [first]));
+async function removeCovered(
+  { store, scope }: AgentMemory,
+  [first, ...others]: readonly string[],
+  horizon: number,
+): Promise<number> {
+  const moment = { arrivals: horizon };
+  const removed = await store.removeCompacted(scope, others, moment);
+  return removed + (first === undefined ? 0 : await store.removeCompacted(scope, [first], moment));
 }
 
-/** The id of a message that was removed is free: under it another one may have come since, with a later time. */
+/** What was summarised for the capsule: what has one of its ids, and had arrived when its messages were read. */
 function coveredBy(capsule: Capsule | undefined): (record: StoredRecord) => boolean {
-  if (capsule === undefined) return () => false;
-  const [ids, to] = [new Set(capsule.messageIds), Date.parse(capsule.to)];
-  return ({ id, at }) => ids.has(id) && at <= to;
+  // A capsule of a release that kept no horizon: rather twice in a summary than in none.
+  if (capsule?.horizon === undefined) return () => false;
+  const { horizon } = capsule;
+  const ids = new Set(capsule.messageIds);
+  return ({ id, arrival }) => ids.has(id) && arrival <= horizon;
 }
 
 async function finishRemoval(memory: AgentMemory, capsule: Capsule): Promise<void> {
   const { store, scope } = memory;
-  const [first = '', ...others] = capsule.messageIds;
-  const isCovered = coveredBy(capsule);
-  const found = first === '' ? undefined : await store.get(scope, 'message', first);
-  if (found === undefined || !isCovered(found)) return;
-  const records = await pMap(others, (id) => store.get(scope, 'message', id), {
-    concurrency: memoryConcurrency,
-  });
-  const left = records.filter((record) => record !== undefined).filter(isCovered);
-  await removeCovered(memory, [first, ...left.map(({ id }) => id)]);
+  const [first = ''] = capsule.messageIds;
+  if (first === '' || capsule.horizon === undefined) return;
+  const found = await store.get(scope, 'message', first);
+  if (found === undefined || !coveredBy(capsule)(found)) return;
+  await removeCovered(memory, capsule.messageIds, capsule.horizon);
 }
 
 async function messagesDue(

@@ -1,7 +1,7 @@
 import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import type { Clock } from '../clock.ts';
 import type { Identity } from '../sessions/session.ts';
-import type { MemoryScope, MemoryStore } from './memory-store.ts';
+import type { MemoryScope, MemoryStore, Moment } from './memory-store.ts';
 import type { Capsule, Message, NewMessage } from './message.ts';
 import type { Timestamp } from './timestamp.ts';
 
@@ -30,6 +30,28 @@ export interface NewCapsule extends Omit<Capsule, 'id' | 'createdAt' | 'metadata
   /** Names the capsule; without it, one is made. A capsule never changes: the same id with other content is refused. */
   readonly id?: string | undefined;
   readonly metadata?: Capsule['metadata'] | undefined;
+}
+
+export interface CapsuleOptions {
+  /**
+   * When its messages were read, as `store.moment` told. Where something of the session has been forgotten since, the
+   * call rejects `forgotten_meanwhile`.
+   */
+  readonly since?: Moment | undefined;
+}
+
+/** Messages from one moment to another, both inclusive, or those for which a predicate holds. */
+export type MessageSelection =
+  | { readonly from: Timestamp; readonly to: Timestamp }
+  | { readonly where: (message: Message) => boolean | Promise<boolean> };
+
+export interface Forgotten {
+  readonly deleted: number;
+  /**
+   * How many capsules still hold something of it: those that cover the time of the range, or were made of one of the
+   * messages that the predicate chose, and those that build on them.
+   */
+  readonly capsules: number;
 }
 
 export interface CapsulePage {
@@ -75,19 +97,29 @@ export interface AgentMemory {
   recent(query?: RecentQuery): Promise<MessagePage>;
   /** Removes all that belongs to the session: messages, capsules, data of its users. Resolves how many messages. */
   forgetSession(): Promise<number>;
-  /** Removes the messages from `start` to `end`, both inclusive. Resolves how many. */
+  /**
+   * Removes the messages from `start` to `end`, both inclusive. Resolves how many. Capsules stay: see `forgetMessages`.
+   */
   forgetSessionRange(start: Timestamp, end: Timestamp): Promise<number>;
-  /** Removes the messages for which the predicate holds. Resolves how many. */
+  /** Removes the messages for which the predicate holds. Resolves how many. Capsules stay: see `forgetMessages`. */
   forgetSessionWhere(predicate: (message: Message) => boolean | Promise<boolean>): Promise<number>;
   /**
-   * Removes the messages whose `source` is this id, or an object with it, and every capsule that was made with one of
-   * them. Resolves how many of both.
+   * As the two, and tells how many capsules still hold something of what was forgotten: they stand for other messages
+   * too. With `capsules: 'forget'` those go as well, and all that build on them.
+   */
+  forgetMessages(
+    selection: MessageSelection,
+    options?: { readonly capsules?: 'keep' | 'forget' | undefined },
+  ): Promise<Forgotten>;
+  /**
+   * Removes the messages whose `source` is this id, or an object with it, every capsule that was made with one of them,
+   * and those that build on such a capsule. Resolves how many of both.
    */
   forgetBySourceId(sourceId: string): Promise<number>;
 
   /** What is kept of the identity in this session. */
   getUserData(): Promise<Record<string, unknown>>;
-  /** Sets one key; the others stay. */
+  /** Sets one key; the others stay. Rejects `session_not_found` as `remember` does. */
   setUserData(key: string, value: unknown): Promise<void>;
   /** Resolves false when the key was not set. */
   forgetUserKey(key: string): Promise<boolean>;
@@ -102,8 +134,11 @@ export interface AgentMemory {
 
   /** A capsule of these messages, with its provenance, ready to be stored; it builds on `previous` where given. */
   capsuleFromWindow(window: readonly Message[], summary: unknown, previous?: Capsule): NewCapsule;
-  /** Stores a capsule; the same one again is the same one. Rejects `id_conflict` when another is stored under its id. */
-  storeCapsule(capsule: NewCapsule): Promise<Capsule>;
+  /**
+   * Stores a capsule; the same one again is the same one. Rejects `id_conflict` when another is stored under its id,
+   * `invalid_input` when one of its messages has been forgotten, `session_not_found` as `remember` does.
+   */
+  storeCapsule(capsule: NewCapsule, options?: CapsuleOptions): Promise<Capsule>;
   getCapsule(id: string): Promise<Capsule | undefined>;
   /** One page, in the order in which they were made, unless asked for the newest first. */
   listCapsules(query?: Pick<RecentQuery, 'limit' | 'order' | 'after'>): Promise<CapsulePage>;

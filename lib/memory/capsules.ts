@@ -1,7 +1,8 @@
 import { checkName } from '../sessions/names.ts';
-import type { CapsulePage, NewCapsule, RecentQuery } from './agent-memory.ts';
+import type { CapsuleOptions, CapsulePage, NewCapsule, RecentQuery } from './agent-memory.ts';
+import { keepLineageOf } from './lineage.ts';
 import type { MemoryContext } from './memory-context.ts';
-import { IdConflictError, InvalidInputError } from './memory-error.ts';
+import { ForgottenMeanwhileError, IdConflictError, InvalidInputError } from './memory-error.ts';
 import { type Capsule, type Message, sourceIdOf } from './message.ts';
 import { digestOfCapsule, isSameDigest, packCapsule, unpackCapsule } from './message-codec.ts';
 import { checkPaging } from './paging.ts';
@@ -27,28 +28,63 @@ export function capsuleFromWindow(
     to,
     messageCount: window.length + (previous?.messageCount ?? 0),
     messageIds: window.map(({ id }) => id),
-    sourceIds: [...new Set([...(previous?.sourceIds ?? []), ...sources])],
+    sourceIds: [...new Set(sources)],
     previousId: previous?.id ?? null,
   };
 }
 
-export async function storeCapsule(context: MemoryContext, given: NewCapsule): Promise<Capsule> {
-  const { store, scope, policy, clock, newId } = context;
+/**
+ * Stores a capsule as it is at the call. Nothing that was forgotten comes back in it: it is refused when one of its
+ * messages was forgotten before, and a forget that begins from then on finds it.
+ */
+export async function storeCapsule(
+  context: MemoryContext,
+  given: NewCapsule,
+  { since }: CapsuleOptions = {},
+): Promise<Capsule> {
+  const { store, scope, policy, clock, newId, mustBeRegistered } = context;
   const id = given.id === undefined ? newId() : checkName('capsule.id', given.id);
   if (given.summary === undefined) throw new InvalidInputError('capsule.summary', 'is missing');
   const now = clock();
-  const { summary, from, to, messageCount, messageIds, sourceIds, previousId, metadata = {} } = given;
+  const {
+    summary,
+    from,
+    to,
+    messageCount,
+    messageIds,
+    sourceIds,
+    previousId,
+    metadata = {},
+    horizon,
+  } = given;
   const content = { summary, from, to, messageCount, messageIds, sourceIds, previousId, metadata };
-  const { dump, digest } = packCapsule(content);
-  const [appended] = await store.append(scope, 'capsule', {
-    records: [{ id, at: now.getTime(), dump: await dump, digest }],
-    receivedAt: now.getTime(),
-    retentionSecs: secondsOf(policy.capsuleRetentionSecs),
-    requestId: undefined,
-  });
-  if (appended === undefined || !isSameDigest(await digestOfCapsule(appended.record), digest))
-    throw new IdConflictError([id]);
-  return unpackCapsule(appended.record);
+  const { dump, digest } = packCapsule(horizon === undefined ? content : { ...content, horizon });
+  const named = [...messageIds];
+
+  try {
+    await keepLineageOf(context, previousId, { admit: mustBeRegistered, since });
+    const [appended] = await store.append(scope, 'capsule', {
+      records: [{ id, at: now.getTime(), dump: await dump, digest }],
+      receivedAt: now.getTime(),
+      retentionSecs: secondsOf(policy.capsuleRetentionSecs),
+      requestId: undefined,
+      since,
+      async admit() {
+        await mustBeRegistered();
+        if (since !== undefined) return;
+        const [forgotten] = await store.forgottenAmong(scope, named);
+        if (forgotten !== undefined)
+          throw new InvalidInputError('capsule.messageIds', `the message ${forgotten} was forgotten`);
+      },
+    });
+    if (appended === undefined || !('record' in appended)) throw new IdConflictError([id]);
+    if (!isSameDigest(await digestOfCapsule(appended.record), digest)) throw new IdConflictError([id]);
+    return await unpackCapsule(appended.record);
+  } catch (error) {
+    // Where the whole session went, its caller is told so.
+    if (error instanceof ForgottenMeanwhileError) await mustBeRegistered();
+    throw error;
+  }
 }
 
 export async function getCapsule({ store, scope }: MemoryContext, id: string): Promise<Capsule | undefined> {

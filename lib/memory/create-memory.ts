@@ -7,7 +7,7 @@ import type { SessionStore } from '../sessions/session-store.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capsuleFromWindow, getCapsule, listCapsules, storeCapsule } from './capsules.ts';
 import { exportMemory } from './export-memory.ts';
-import { forgetSource, forgetWhere } from './forget-selected.ts';
+import { forgetMessages, forgetSource } from './forget-selected.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { ForbiddenByPolicyError, InvalidInputError, SessionNotFoundError } from './memory-error.ts';
 import type { MemoryStore, ValueScope } from './memory-store.ts';
@@ -16,7 +16,6 @@ import { setValue, valuesOf } from './named-values.ts';
 import { checkRecent } from './paging.ts';
 import { rememberMessages } from './remember.ts';
 import { checkPolicy, DEFAULT_RETENTION } from './retention.ts';
-import { parseTimestamp } from './timestamp.ts';
 
 export interface MemoryOptions {
   readonly stores: {
@@ -62,6 +61,11 @@ export function createMemory(
     policy: checkPolicy(options.policy ?? DEFAULT_RETENTION),
     clock: options.clock ?? systemClock,
     newId: options.newId ?? randomUUID,
+    async mustBeRegistered() {
+      const { sessions } = options.stores;
+      if (sessions === undefined || (await sessions.get(scope.agent, scope.session)) !== undefined) return;
+      throw new SessionNotFoundError(scope.session);
+    },
   };
   const { store, scope, policy, clock } = context;
   const knowledge: ValueScope = { kind: 'knowledge', agent: scope.agent };
@@ -73,30 +77,28 @@ export function createMemory(
     if (!policy.forgetAllowed) throw new ForbiddenByPolicyError(policy.name, 'forgetting');
     return work();
   };
-  const mustBeRegistered = async () => {
+  const markActive = async () => {
     const registered = await options.stores.sessions?.touch(scope.agent, scope.session, clock());
     if (registered === false) throw new SessionNotFoundError(scope.session);
   };
 
   return {
     ...{ scope, identity: context.identity, policy, store, clock },
-    remember: (messages) =>
-      rememberMessages(context, isList(messages) ? messages : [messages], mustBeRegistered),
+    remember: (messages) => rememberMessages(context, isList(messages) ? messages : [messages], markActive),
     async recent(query = {}) {
       const { items, next } = await store.list(scope, 'message', checkRecent(query, clock()));
       return { items: await Promise.all(items.map(unpackMessage)), next };
     },
     forgetSession: () => forgetting(() => store.forgetScope(scope)),
-    forgetSessionRange: (start, end) =>
-      forgetting(async () => {
-        const range = { from: parseTimestamp(start, 'start'), to: parseTimestamp(end, 'end') };
-        return store.forgetRange(scope, 'message', range);
-      }),
-    forgetSessionWhere: (predicate) => forgetting(() => forgetWhere(context, predicate)),
+    forgetSessionRange: (from, to) =>
+      forgetting(async () => (await forgetMessages(context, { from, to })).deleted),
+    forgetSessionWhere: (where) => forgetting(async () => (await forgetMessages(context, { where })).deleted),
+    forgetMessages: (selection, how) => forgetting(() => forgetMessages(context, selection, how)),
     forgetBySourceId: (id) => forgetting(async () => forgetSource(context, checkName('sourceId', id))),
 
     getUserData: async () => valuesOf(store, user()),
-    setUserData: async (key, value) => setValue(store, user(), key, value),
+    setUserData: async (key, value) =>
+      setValue(store, user(), key, value, { admit: context.mustBeRegistered }),
     forgetUserKey: (key) => forgetting(async () => store.forgetValue(user(), checkName('key', key))),
 
     learn: (key, value) => setValue(store, knowledge, key, value),
@@ -109,7 +111,7 @@ export function createMemory(
     },
 
     capsuleFromWindow,
-    storeCapsule: (capsule) => storeCapsule(context, capsule),
+    storeCapsule: (capsule, how) => storeCapsule(context, capsule, how),
     getCapsule: (id) => getCapsule(context, id),
     listCapsules: async (query = {}) => listCapsules(context, query),
   };

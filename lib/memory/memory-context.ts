@@ -11,4 +11,6 @@ export interface MemoryContext {
   readonly policy: RetentionPolicy;
   readonly clock: Clock;
   readonly newId: () => string;
+  /** Rejects `SessionNotFoundError` where there is a registry, and the session is not in it. */
+  readonly mustBeRegistered: () => Promise<void>;
 }

@@ -44,6 +44,15 @@ export class SessionNotFoundError extends DormouseError {
   }
 }
 
+/** Something of the session was forgotten after what is to be stored was read. Nothing was stored. */
+export class ForgottenMeanwhileError extends DormouseError {
+  readonly code = 'forgotten_meanwhile';
+
+  constructor() {
+    super('something of the session was forgotten meanwhile; nothing was stored');
+  }
+}
+
 /** The store failed on some records of a call. All others are stored; sending the same call again completes it. */
 export class NotStoredError extends UnavailableError {
   readonly ids: readonly string[];

@@ -26,6 +26,20 @@ export interface AppendRequest {
   readonly retentionSecs: number | undefined;
   /** Names the request when it may be sent again, so that its records then get the places they got at first. */
   readonly requestId: string | undefined;
+  /**
+   * Decides whether the session may be written to. Asked when every forget that begins from then on knows of the call,
+   * and before anything is stored: what it throws, the call rejects.
+   */
+  readonly admit?: (() => Promise<void>) | undefined;
+  /** Nothing of the session may have been forgotten since; otherwise the call rejects `ForgottenMeanwhileError`. */
+  readonly since?: Moment | undefined;
+}
+
+/** A moment in a session's life: what has arrived, and what was forgotten, before it. */
+export interface Moment {
+  /** No record that arrived before it has a higher `arrival`, and none that arrives after it an equal or lower one. */
+  readonly arrivals: number;
+  readonly forgets: number;
 }
 
 export interface StoredRecord {
@@ -33,15 +47,26 @@ export interface StoredRecord {
   readonly at: number;
   readonly expiresAt: Date | undefined;
   readonly dump: Dump;
+  /** When it arrived, in the order of calls: see `Moment`. */
+  readonly arrival: number;
   /** Absent where it was stored by a release that kept none. */
   readonly digest?: Uint8Array | undefined;
 }
 
-export interface Appended {
-  /** What is stored under the id now. */
-  readonly record: StoredRecord;
-  /** False when something was stored under the id before: that is what `record` is, and it keeps its place. */
-  readonly created: boolean;
+export type Appended =
+  | {
+      /** What is stored under the id now. */
+      readonly record: StoredRecord;
+      /** False when something was stored under the id before: that is what `record` is, and it keeps its place. */
+      readonly created: boolean;
+    }
+  /** A message of this id is in a capsule already. Nothing was stored. */
+  | { readonly compacted: CompactedRecord };
+
+export interface CompactedRecord {
+  readonly id: string;
+  readonly at: number;
+  readonly digest: Uint8Array;
 }
 
 /** Bounds are epoch milliseconds and inclusive. */
@@ -63,8 +88,12 @@ export interface RecordPage {
   readonly next?: string | undefined;
 }
 
-/** Where named values lie: the data of a user in a session, or the knowledge of an agent. */
+/**
+ * Where named values lie: the data of a user in a session, what capsules of a session were made of that may be gone
+ * themselves, or the knowledge of an agent.
+ */
 export type ValueScope =
+  | { readonly kind: 'lineage'; readonly agent: string; readonly session: string }
   | { readonly kind: 'user'; readonly agent: string; readonly session: string; readonly identity: string }
   | { readonly kind: 'knowledge'; readonly agent: string };
 
@@ -87,16 +116,42 @@ export interface MemoryStore {
   append(scope: MemoryScope, kind: RecordKind, request: AppendRequest): Promise<readonly Appended[]>;
   get(scope: MemoryScope, kind: RecordKind, id: string): Promise<StoredRecord | undefined>;
   list(scope: MemoryScope, kind: RecordKind, query: RecordQuery): Promise<RecordPage>;
-  /** Resolves how many live records this call removed. */
-  forgetRange(scope: MemoryScope, kind: RecordKind, range: TimeRange): Promise<number>;
-  forgetIds(scope: MemoryScope, kind: RecordKind, ids: readonly string[]): Promise<number>;
+  /** The moment of now. */
+  moment(scope: MemoryScope): Promise<Moment>;
+  /**
+   * Begins a forget: a call that began before it and has not stored by now is refused by itself, and starts over as a new
+   * one. Resolves its moment.
+   */
+  beginForget(scope: MemoryScope): Promise<Moment>;
+  /**
+   * Removes the live records of a range, or of these ids, and resolves how many. No call that began before `moment` can
+   * store one of them again.
+   */
+  forgetRange(scope: MemoryScope, kind: RecordKind, range: TimeRange, moment: Moment): Promise<number>;
+  forgetIds(scope: MemoryScope, kind: RecordKind, ids: readonly string[], moment: Moment): Promise<number>;
+  /**
+   * Removes the messages of these ids that had arrived by `moment`: a capsule stands for them. Their ids stay taken, by
+   * what was removed. Resolves how many.
+   */
+  removeCompacted(
+    scope: MemoryScope,
+    ids: readonly string[],
+    moment: Pick<Moment, 'arrivals'>,
+  ): Promise<number>;
+  /** Which of these messages have been forgotten, as far as that is still known: for a day. */
+  forgottenAmong(scope: MemoryScope, ids: readonly string[]): Promise<readonly string[]>;
   /** Removes what is from `to` or before. Resolves how many records: also those that had expired, but were still stored. */
   prune(scope: MemoryScope, kind: RecordKind, to: number): Promise<number>;
   /** Removes all that belongs to the session: messages, capsules, data of its users. Resolves how many live messages. */
   forgetScope(scope: MemoryScope): Promise<number>;
 
-  /** Replaces what was stored under the key. */
-  putValue(scope: ValueScope, key: string, dump: Dump): Promise<void>;
+  /** Replaces what was stored under the key by an earlier call. `admit` and `since` as for `append`. */
+  putValue(
+    scope: ValueScope,
+    key: string,
+    dump: Dump,
+    options?: Pick<AppendRequest, 'admit' | 'since'>,
+  ): Promise<void>;
   /** In key order. */
   listValues(scope: ValueScope): Promise<readonly NamedValue[]>;
   /** Resolves false when nothing was stored under the key. */

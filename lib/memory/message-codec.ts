@@ -65,7 +65,11 @@ function settledLater<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-export async function unpackMessage({ id, at, dump }: StoredRecord): Promise<Message> {
+export async function unpackMessage({
+  id,
+  at,
+  dump,
+}: Pick<StoredRecord, 'id' | 'at' | 'dump'>): Promise<Message> {
   const { content, sender, source, metadata } = await unpackVersion1(dump);
   return { id, content, sender, timestamp: new Date(at).toISOString(), source, metadata } as Message;
 }

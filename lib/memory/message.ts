@@ -39,10 +39,18 @@ export interface Capsule {
   readonly messageCount: number;
   /** The messages that were summarised for this capsule, in order. */
   readonly messageIds: readonly string[];
-  /** Every source of a message that it covers, those of earlier capsules in it included. */
+  /**
+   * The sources of the messages that were summarised for this capsule; those of the capsules that it builds on are
+   * theirs. Capsules of releases before that named all of them.
+   */
   readonly sourceIds: readonly string[];
   /** The capsule that it builds on. */
   readonly previousId: string | null;
+  /**
+   * What had arrived in the session when its messages were read: a message that came later under one of its ids is
+   * another one. Only what a compaction made has it.
+   */
+  readonly horizon?: number | undefined;
   readonly createdAt: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 }

@@ -5,6 +5,7 @@ import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { IdConflictError, InvalidInputError } from './memory-error.ts';
+import type { Appended } from './memory-store.ts';
 import type { Message, NewMessage } from './message.ts';
 import {
   digestOfMessage,
@@ -24,8 +25,8 @@ interface SentMessage extends Packed {
 
 /**
  * Stores messages in the order given, as they are at the call. Everything is checked before anything is stored.
- * 1. check and encode all, before anything is waited for, 2. fold those of one id into one, 3. find the session
- * registered, 4. store, 5. compare with what was stored before under an id.
+ * 1. check and encode all, before anything is waited for, 2. fold those of one id into one, 3. store, which finds the
+ * session registered first, 4. compare with what was stored before under an id.
  */
 export async function rememberMessages(
   context: MemoryContext,
@@ -37,27 +38,36 @@ export async function rememberMessages(
   const receivedAt = context.clock();
   const sent = messages.map((message, index) => checked(context, message, `messages[${index}]`, receivedAt));
   const first = firstOfEachId(sent);
-  const requestId = requestIdOf(messages);
+  const requestId = requestIdOf(messages, sent);
   const records = await Promise.all(
     [...first.values()].map(async ({ id, at, digest, dump }) => ({ id, at, digest, dump: await dump })),
   );
-  await mustBeRegistered();
   const appended = await context.store.append(context.scope, 'message', {
     records,
     receivedAt: receivedAt.getTime(),
     retentionSecs: secondsOf(context.policy.rawRetentionSecs),
     requestId,
+    admit: mustBeRegistered,
   });
   const conflicts: string[] = [];
   const stored = new Map<string, Message>();
-  for (const { record, created } of appended) {
-    const own = first.get(record.id)?.digest;
-    if (!created && own !== undefined && !isSameDigest(await digestOfMessage(record), own))
-      conflicts.push(record.id);
-    stored.set(record.id, await unpackMessage(record));
+  for (const outcome of appended) {
+    const { id } = 'record' in outcome ? outcome.record : outcome.compacted;
+    const own = first.get(id);
+    if (own === undefined) continue;
+    const created = 'record' in outcome && outcome.created;
+    if (!created && !isSameDigest(await digestOf(outcome), own.digest)) conflicts.push(id);
+    // Of a compacted message only its digest is left: what was sent again is what it was.
+    const record =
+      'record' in outcome ? outcome.record : { id, at: outcome.compacted.at, dump: await own.dump };
+    stored.set(id, await unpackMessage(record));
   }
   if (conflicts.length > 0) throw new IdConflictError(conflicts);
   return sent.map(({ id }) => stored.get(id)).filter((message) => message !== undefined);
+}
+
+async function digestOf(outcome: Appended): Promise<Uint8Array> {
+  return 'record' in outcome ? digestOfMessage(outcome.record) : outcome.compacted.digest;
 }
 
 function checked(context: MemoryContext, message: NewMessage, field: string, now: Date): SentMessage {
@@ -106,9 +116,12 @@ function firstOfEachId(sent: readonly SentMessage[]): Map<string, SentMessage> {
   return first;
 }
 
-/** Only a request of several messages has an order to keep, and only one whose ids the caller chose can come again. */
-function requestIdOf(messages: readonly NewMessage[]): string | undefined {
+/**
+ * Only a request of several messages has an order to keep, and only one whose ids the caller chose can come again: with
+ * the same contents. The same ids with other contents, after a clear, are another request.
+ */
+function requestIdOf(messages: readonly NewMessage[], sent: readonly SentMessage[]): string | undefined {
   if (messages.length < 2 || messages.some(({ id }) => id === undefined)) return undefined;
-  const ids = messages.map(({ id }) => id);
-  return hash('sha256', JSON.stringify(ids), 'base64url');
+  const parts = sent.map(({ id, digest }) => [id, Buffer.from(digest).toString('base64url')]);
+  return hash('sha256', JSON.stringify(parts), 'base64url');
 }

@@ -22,6 +22,11 @@ export interface AgentRuntime {
   getSession(id: string): Promise<Session | undefined>;
   /** Resolves false when it was not registered. Its memory stays. */
   deregisterSession(id: string): Promise<boolean>;
+  /**
+   * Deregisters a session and removes all that is remembered of it. Nothing that began before comes back, and repeating
+   * the call finishes what was interrupted. Rejects `forbidden_by_policy`, with nothing changed.
+   */
+  forgetSession(id: string): Promise<void>;
   /** All registered sessions, each once, read page by page: never all in memory. */
   listRegisteredSessions(): AsyncIterable<Session>;
   /** One page of them, 50 unless asked otherwise. */

@@ -3,7 +3,7 @@ import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { maxErrors as defaultMaxErrors, sessionMetaMaxBytes, sessionPageSize } from '../defaults.ts';
 import { createMemory } from '../memory/create-memory.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
+import { ForbiddenByPolicyError, InvalidInputError } from '../memory/memory-error.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { checkPaging } from '../memory/paging.ts';
 import { checkPolicy, DEFAULT_RETENTION } from '../memory/retention.ts';
@@ -60,6 +60,12 @@ export function createRuntime(agentName: string, options: RuntimeOptions): Agent
       stores.sessions.register(agent, { id: checkSessionId('id', id), meta: checkMeta(meta), at: clock() }),
     getSession: async (id) => stores.sessions.get(agent, checkName('id', id)),
     deregisterSession: async (id) => stores.sessions.deregister(agent, checkName('id', id)),
+    forgetSession: async (id) => {
+      if (!policy.forgetAllowed) throw new ForbiddenByPolicyError(policy.name, 'forgetting');
+      // First the session: whatever has found it registered has told the memory what it is about to write.
+      await stores.sessions.deregister(agent, checkName('id', id));
+      await createMemory(agent, id, undefined, { stores, policy, clock, newId }).forgetSession();
+    },
     listRegisteredSessions: () => eachSession(stores.sessions, agent, sessionPageSize),
     listSessionPage: async (paging = {}) => {
       const { limit, after } = checkPaging(paging);

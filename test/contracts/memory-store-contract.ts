@@ -600,7 +600,7 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
           to: c.timestamp,
           messageCount: 3,
           messageIds: ['c'],
-          sourceIds: ['doc-1', 'doc-2'],
+          sourceIds: ['doc-2'],
           previousId: 'k1',
           createdAt: '2027-01-01T00:00:01.250Z',
           metadata: {},

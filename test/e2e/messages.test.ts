@@ -175,7 +175,7 @@ describe('messages over HTTP', () => {
     await remember([0, 1, 2, 3].map((n) => ({ id: `m${n}`, content: n, sender, timestamp: minute(n) })));
 
     const forgotten = await call('DELETE', `${at()}/messages?from=${minute(1)}&to=${minute(2)}`);
-    expect(forgotten.json()).toEqual({ deleted: 2 });
+    expect(forgotten.json()).toEqual({ deleted: 2, capsules: 0 });
     expect(await ids()).toEqual(['m0', 'm3']);
     expect((await call('DELETE', `${at()}/messages?from=${minute(1)}`)).status).toBe(400);
     expect((await call('DELETE', `${at()}/messages`)).status).toBe(400);
@@ -208,7 +208,10 @@ describe('messages over HTTP', () => {
       expect(new Set(pages.flat()).size).toBe(94);
       expect((await page('?limit=1')).items[0]?.content).toBe(large[0]?.content);
 
-      expect((await call('DELETE', `${at()}/messages?from=0&to=1`)).json()).toEqual({ deleted: 2 });
+      expect((await call('DELETE', `${at()}/messages?from=0&to=1`)).json()).toEqual({
+        deleted: 2,
+        capsules: 0,
+      });
       expect((await page('?limit=1')).items[0]?.content).toBe(large[2]?.content);
       expect((await call('DELETE', `${at()}?memory=forget`)).status).toBe(204);
       expect((await call('GET', at())).status).toBe(404);

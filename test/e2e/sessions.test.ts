@@ -68,7 +68,7 @@ describe('sessions over HTTP', () => {
     const missing = await call('GET', at('refused'));
     expect(missing.status).toBe(404);
     expect(missing.json()).toMatchObject({ code: 'session_not_found' });
-    expect((await call('GET', `${at('refused')}?x`)).status).toBe(404);
+    expect((await call('GET', `${at('refused')}?x`)).status).toBe(400);
     expect((await call('DELETE', `${at('refused')}?memory=yes`)).status).toBe(400);
   });
 

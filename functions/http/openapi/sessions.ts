@@ -199,9 +199,18 @@ export const sessionOperations: Descriptions<SessionOperation> = {
     tag: 'sessions',
     summary: 'Forget the messages from one moment to another',
     parameters: [agent, session],
-    query: { from: at('The first moment', true), to: at('The last moment', true) },
+    query: {
+      from: at('The first moment', true),
+      to: at('The last moment', true),
+      capsules: {
+        description: 'forget: also forget the capsules that cover the range, and those that build on them',
+        schema: { type: 'string', enum: ['keep', 'forget'], default: 'keep' },
+      },
+    },
     responses: {
-      200: described('How many', { content: jsonContent(object({ deleted: count }, ['deleted'])) }),
+      200: described('How many', {
+        content: jsonContent(object({ deleted: count, capsules: count }, ['deleted', 'capsules'])),
+      }),
     },
     errors: ['forbidden_by_policy', ...ofMemory],
   },

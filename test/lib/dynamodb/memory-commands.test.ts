@@ -1,5 +1,4 @@
 import {
-  DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -65,6 +64,8 @@ const request = async (ids: string[], text: string, requestId?: string) => {
   const records = ids.map((id) => ({ id, at: undefined, dump, digest: digestOf(text) }));
   return { records, receivedAt: now.getTime(), retentionSecs: 60, requestId };
 };
+/** Of the first call of a store whose unique name is `E`. */
+const lane = 'w_a9f51566bd67_0';
 const atPlace = 'message/101798761600250.000000000000007';
 
 describe('commands on memory', () => {
@@ -79,12 +80,20 @@ describe('commands on memory', () => {
     const [count, store, ...others] = sent();
     expect(others).toEqual([]);
     expect(count?.input).toMatchObject({ TableName: 'T', Key: { pk, sk: { S: 'arrivals' } } });
-    expect(readable(count?.input ?? {})).toEqual({ update: 'ADD arrivals "1"' });
+    expect(readable(count?.input ?? {})).toEqual({
+      update: `SET ${lane} = {"keys":{"SS":["message/m1"]},"turn":{"N":"1"},"at":{"N":"1798761600250"}} ADD arrivals "1"`,
+      condition: `(attribute_not_exists(${lane}) OR ${lane}.turn <= "1")`,
+    });
     expect(store?.input).toMatchObject({ TableName: 'T', Key: { pk, sk: { S: 'message/m1' } } });
     expect(readable(store?.input ?? {})).toEqual({
-      update: `SET place = "${atPlace}", info = <info>, ttl = "1798761660", body = <4 bytes> REMOVE chunks`,
-      condition:
+      update: [
+        `SET place = "${atPlace}", info = <info>, arrival = "8", digest = <32 bytes>, ttl = "1798761660",`,
+        'body = <4 bytes> REMOVE chunks, fence, fencedUntil, gone',
+      ].join(' '),
+      condition: [
         '(attribute_not_exists(place) OR begins_with(place, "limbo/") OR info.expiresAt <= "1798761600250")',
+        '(attribute_not_exists(fence) OR fence <= "8" OR fencedUntil <= "1798761600250")',
+      ].join(' AND '),
     });
   });
 
@@ -112,10 +121,11 @@ describe('commands on memory', () => {
       sk: { S: 'request/R' },
       receivedAt: { N: '1798761600250' },
       firstArrival: { N: '6' },
+      forgets: { N: '0' },
       ttl: { N: '1798848000' },
     });
     expect(readable({ ...put })).toEqual({
-      condition: 'attribute_not_exists(pk) OR receivedAt <= "1798675200250"',
+      condition: 'attribute_not_exists(pk) OR receivedAt <= "1798761540250" OR forgets < "0"',
     });
     expect(sent().map(({ name }) => name)).toEqual([
       'UpdateItemCommand',
@@ -193,33 +203,59 @@ describe('commands on memory', () => {
     expect(dynamoDb.calls()).toHaveLength(0);
   });
 
-  test('forgetting is one conditional delete per message, and a look for what crashes left', async () => {
-    const item = { pk, sk: { S: 'message/m1' }, place: { S: atPlace } };
+  test('forgetting leaves a marker in the place of each message, and looks for what crashes left', async () => {
+    const item = { pk, sk: { S: 'message/m1' }, place: { S: atPlace }, arrival: { N: '8' } };
     dynamoDb
       .on(QueryCommand)
       .resolvesOnce({ Items: [item] })
       .resolves({});
-    dynamoDb.on(DeleteItemCommand).resolves({});
+    dynamoDb.on(UpdateItemCommand).resolves({});
 
-    expect(await memory.forgetRange(scope, 'message', { to: 5 })).toBe(1);
+    const moment = { arrivals: 12, forgets: 1 };
+    expect(await memory.forgetRange(scope, 'message', { to: 5 }, moment)).toBe(1);
 
     const [query, remove, sweep] = sent();
     expect(readable(query?.input ?? {})).toEqual({
       keycondition: 'pk = "memory/a%2Fb~s1" AND place BETWEEN "message/0" AND "message/100000000000005:"',
-      projection: 'sk, place, info, chunks, sets, dead',
+      projection: 'sk, place, info, chunks, sets, dead, arrival, digest, fence, fencedUntil, gone',
     });
     expect(readable(remove?.input ?? {})).toEqual({
+      update:
+        'SET fence = "12", fencedUntil = "1798848000000", gone = {"arrival":{"N":"8"}}, ttl = "1798848000"' +
+        ' REMOVE place, info, body, chunks, arrival, digest, dead',
       condition: `place = "${atPlace}" AND attribute_not_exists(sets) AND attribute_not_exists(dead)`,
     });
     expect(readable(sweep?.input ?? {}).keycondition).toContain(
       'BETWEEN "limbo/000000000000000" AND "limbo/001798760700250"',
     );
   });
+
+  test('a forget is one update, that tells what is under way, and fences each of that', async () => {
+    const intent = { M: { keys: { SS: ['message/m1', 'user/u/k'] }, turn: { N: '1' }, at: { N: '1' } } };
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: { arrivals: { N: '9' }, forgets: { N: '2' }, w_other_0: intent } })
+      .resolves({});
+    dynamoDb.on(GetItemCommand).resolves({});
+
+    expect(await memory.beginForget(scope)).toEqual({ arrivals: 9, forgets: 2 });
+
+    const [begin, look, fence, ...others] = sent();
+    expect(others).toEqual([]);
+    expect(begin?.input).toMatchObject({ Key: { pk, sk: { S: 'arrivals' } }, ReturnValues: 'ALL_NEW' });
+    expect(readable(begin?.input ?? {})).toEqual({ update: 'ADD arrivals "1", forgets "1"' });
+    expect(look?.input).toMatchObject({ Key: { sk: { S: 'message/m1' } }, ConsistentRead: true });
+    expect(readable(fence?.input ?? {})).toEqual({
+      update: 'SET fence = "9", fencedUntil = "1798848000000", ttl = "1798848000"',
+      condition: 'attribute_not_exists(place) AND attribute_not_exists(info)',
+    });
+  });
 });
 
 describe('commands on sessions, errors and counters', () => {
   test('registering is one update, marking as active another that registers nothing', async () => {
-    dynamoDb.on(UpdateItemCommand).resolves({});
+    const item = { v: { N: '1' }, meta: { S: '{}' }, registeredAt: { N: '1' }, lastActiveAt: { N: '2' } };
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: item });
 
     await sessions.register('a', { id: 's1', meta: { n: 1 }, at: now });
     await sessions.touch('a', 's1', now);
@@ -227,16 +263,20 @@ describe('commands on sessions, errors and counters', () => {
     const [register, touch] = sent();
     // The shard is the hash of the id, pinned: another one would lose what is stored.
     expect(register?.input.Key).toEqual({ pk: { S: 'sessions/a/12' }, sk: { S: 'session/s1' } });
-    expect(readable(register?.input ?? {})).toEqual({
-      update: [
+    const { update, condition } = readable(register?.input ?? {});
+    const [call] = /"[0-9a-f-]{36}"/.exec(update ?? '') ?? [];
+    expect(update).toBe(
+      [
         'SET v = "1", meta = "{\\"n\\":1}"',
         'registeredAt = if_not_exists(registeredAt, "1798761600250")',
-        'lastActiveAt = "1798761600250"',
+        `registeredBy = if_not_exists(registeredBy, ${call})`,
+        'lastActiveAt = "1798761600250" REMOVE ttl',
       ].join(', '),
-    });
+    );
+    expect(condition).toBe(`attribute_not_exists(deregisteredOf) OR deregisteredOf <> ${call}`);
     expect(readable(touch?.input ?? {})).toEqual({
       update: 'SET lastActiveAt = "1798761600250"',
-      condition: 'attribute_exists(pk)',
+      condition: 'attribute_exists(registeredAt)',
     });
   });
 
@@ -309,8 +349,13 @@ describe('errors of the SDK', () => {
       () => memory.append(scope, 'message', small),
       () => memory.get(scope, 'message', 'm1'),
       () => memory.list(scope, 'message', { order: 'asc', limit: 1 }),
-      () => memory.forgetRange(scope, 'message', {}),
-      () => memory.forgetIds(scope, 'message', ['m1']),
+      () => memory.forgetRange(scope, 'message', {}, { arrivals: 1, forgets: 1 }),
+      () => memory.beginForget(scope),
+      () => memory.moment(scope),
+      () => memory.removeCompacted(scope, ['m1'], { arrivals: 1 }),
+      () => memory.forgottenAmong(scope, ['m1']),
+      () => memory.prune(scope, 'message', 1),
+      () => memory.forgetIds(scope, 'message', ['m1'], { arrivals: 1, forgets: 1 }),
       () => memory.forgetScope(scope),
       () => memory.putValue(user, 'k', value),
       () => memory.listValues(user),

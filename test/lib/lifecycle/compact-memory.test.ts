@@ -218,11 +218,11 @@ test('a crash between the capsule and the removal is finished by the next compac
     await say(1, 20);
     clock.advanceSecs(7 * daySecs);
     let calls = 0;
-    const forgetIds: RuntimeStores['memory']['forgetIds'] = (scope, kind, named) =>
+    const removeCompacted: RuntimeStores['memory']['removeCompacted'] = (scope, named, moment) =>
       ++calls === (survivors === 1 ? 2 : 1)
         ? Promise.reject(new Error('killed'))
-        : stores.memory.forgetIds(scope, kind, named);
-    const dying = memoryOver({ ...stores, memory: { ...stores.memory, forgetIds } });
+        : stores.memory.removeCompacted(scope, named, moment);
+    const dying = memoryOver({ ...stores, memory: { ...stores.memory, removeCompacted } });
     await expect(compactMemory(dying, sum)).rejects.toThrow('killed');
     expect(await raw()).toHaveLength(survivors);
     await say(21, 22);
@@ -236,26 +236,60 @@ test('a crash between the capsule and the removal is finished by the next compac
   }
 });
 
-test('a message that comes later under the id of a removed one is another message: covered before it is removed', async () => {
+test('what was compacted and is sent again is the same message: known, and summarised once', async () => {
+  await say(1, 3);
+  const sent = clock.now().toISOString();
+  clock.advanceSecs(7 * daySecs);
+  await compactMemory(memory, sum);
+
+  await say(2, 3);
+  expect(await memory.remember({ id: 'm1', content: 1, metadata: { attempt: 2 } })).toMatchObject([
+    { id: 'm1', content: 1, sender: { id: 'ann' }, timestamp: sent },
+  ]);
+  await say(3, 4);
+
+  expect(await raw()).toEqual(['m4']);
+  expect(await compactMemory(memory, sum)).toEqual({ status: 'nothing_due' });
+  clock.advanceSecs(7 * daySecs);
+  await compactMemory(memory, sum);
+  expect(await memory.getCapsule('compaction-2')).toMatchObject({ summary: '1+2+3+4', messageCount: 4 });
+});
+
+test('another content under the id of a compacted message is refused, and nothing is lost', async () => {
   await say(1, 3);
   clock.advanceSecs(7 * daySecs);
   await compactMemory(memory, sum);
-  await memory.remember([
-    { id: 'm1', content: 'new 1' },
-    { id: 'm2', content: 'new 2' },
-  ]);
 
-  expect(await compactMemory(memory, sum)).toEqual({ status: 'nothing_due' });
-  expect(await raw()).toEqual(['m1', 'm2']);
+  const edited = [
+    { id: 'm1', content: 'edited', timestamp: '2027-01-01T00:00:00.250Z' },
+    { id: 'm4', content: 4 },
+  ];
+
+  await expect(memory.remember(edited)).rejects.toMatchObject({ code: 'id_conflict', ids: ['m1'] });
+  expect(await raw()).toEqual(['m4']);
+});
+
+test('an id that a compaction had is free again a year later, or when the message would have expired', async () => {
+  const policy = { ...DEFAULT_RETENTION, rawRetentionSecs: 30 * daySecs };
+  const expiring = createRuntime('support', { stores, clock: clock.now, policy }).memory('s1', { id: 'ann' });
+  await say(1, 3);
+  await expiring.remember({ id: 'x', content: 'x' });
   clock.advanceSecs(7 * daySecs);
   await compactMemory(memory, sum);
+  const isTaken = (id: string) =>
+    memory.remember({ id, content: `another ${id}` }).then(
+      () => false,
+      () => true,
+    );
 
-  expect(await raw()).toEqual([]);
-  expect(await memory.getCapsule('compaction-2')).toMatchObject({
-    summary: '1+2+3+new 1+new 2',
-    messageIds: ['m1', 'm2'],
-    messageCount: 5,
-  });
+  clock.advanceSecs(23 * daySecs - 1);
+  expect(await isTaken('x')).toBe(true);
+  clock.advanceSecs(1);
+  expect(await isTaken('x')).toBe(false);
+  clock.advanceSecs(342 * daySecs - 1);
+  expect(await isTaken('m1')).toBe(true);
+  clock.advanceSecs(1);
+  expect(await isTaken('m1')).toBe(false);
 });
 
 test('takes no more than asked for, and hands on the options of the model call', async () => {

@@ -59,10 +59,11 @@ class Model {
   readonly #messages = new Map<string, Known>();
   readonly #requests = new Map<string, { at: number; arrival: number }>();
   #arrivals = 0;
+  #forgets = 0;
 
   remember(batch: readonly NewMessage[], now: number): void {
-    const name = batch.map(({ id }) => id).join();
-    // A request of several messages that comes again, also after a forget, has its first place; see the decision record.
+    // A request of several messages that comes again has its first place, unless something was forgotten since.
+    const name = [this.#forgets, ...batch.map(({ id }) => id)].join();
     const known = batch.length > 1 ? this.#requests.get(name) : undefined;
     this.#arrivals += 100;
     const origin = known ?? { at: now, arrival: this.#arrivals };
@@ -74,6 +75,7 @@ class Model {
   }
 
   forget(from: number, to: number): number {
+    this.#forgets++;
     const inRange = [...this.#messages.values()].filter(({ at }) => at >= from && at <= to);
     for (const { id } of inRange) this.#messages.delete(id);
     return inRange.length;

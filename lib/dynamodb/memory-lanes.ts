@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { uncertainLaneMs } from '../defaults.ts';
+import type { SnapshotTable } from './snapshot-table.ts';
+
+/** What every step on a session's memory needs, resolved once. */
+export interface MemoryTable extends SnapshotTable {
+  readonly lanes: Lanes;
+}
+
+/** Where a call says what it is about to write. Used by one call at a time; the next one overwrites what it said. */
+export interface Lane {
+  readonly index: number;
+  /** The attribute of the session's clock item. */
+  readonly name: string;
+  /** Grows with each call, so that a request that was delayed on its way overwrites nothing of a later call. */
+  readonly turn: number;
+}
+
+/** The lanes of one store object: as many as it has calls under way at the same time. No other writer shares them. */
+export class Lanes {
+  readonly #writer: string;
+  readonly #free: number[] = [];
+  readonly #held: { index: number; until: number }[] = [];
+  #count = 0;
+  #turns = 0;
+
+  constructor(unique: string) {
+    this.#writer = hash('sha256', unique, 'hex').slice(0, 12);
+  }
+
+  take(now: Date): Lane {
+    while ((this.#held[0]?.until ?? Number.POSITIVE_INFINITY) <= now.getTime())
+      this.#free.push(this.#held.shift()?.index ?? this.#count++);
+    const index = this.#free.pop() ?? this.#count++;
+    return { index, name: `${laneOf(this.#writer)}_${index}`, turn: ++this.#turns };
+  }
+
+  /** A call that may still have requests on their way keeps its lane until no retry of them can come any more. */
+  giveBack({ index }: Lane, certain: boolean, now: Date): void {
+    if (certain) this.#free.push(index);
+    else this.#held.push({ index, until: now.getTime() + uncertainLaneMs });
+  }
+}
+
+const lanePrefix = 'w_';
+const laneOf = (writer: string) => lanePrefix + writer;
+
+export function isLane(attribute: string): boolean {
+  return attribute.startsWith(lanePrefix);
+}

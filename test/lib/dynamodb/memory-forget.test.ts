@@ -1,0 +1,130 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
+import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
+import { type AgentMemory, createMemory, DEFAULT_RETENTION } from '../../../lib/index.ts';
+import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
+import { interruptedClient } from '../../support/pausing-client.ts';
+import { randomBytesOf } from '../../support/random-bytes.ts';
+import { testClock } from '../../support/test-clock.ts';
+
+const policy = { ...DEFAULT_RETENTION, rawRetentionSecs: null };
+const large = randomBytesOf(400, 'large').toString('base64');
+
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve: () => resolve() };
+}
+
+describe('forgetting in DynamoDB', () => {
+  const clock = testClock();
+  let table: EmbeddedTable;
+  let sessions = 0;
+  let session: string;
+  beforeAll(async () => {
+    table = await embeddedTable(sessionsTable);
+  });
+  afterAll(() => table.close());
+  beforeEach(() => {
+    session = `s${++sessions}`;
+  });
+
+  const memoryOver = (client: DynamoDBClient = table.client): AgentMemory => {
+    const sizes = { inlineMaxBytes: 100, chunkMaxBytes: 100 };
+    const memory = dynamoDbMemoryStore({ client, tableName: table.tableName, clock: clock.now, ...sizes });
+    const options = { stores: { memory }, policy, clock: clock.now };
+    return createMemory('agent', session, { id: 'ann' }, options);
+  };
+  const rowsOf = async () => (await table.rows()).filter(({ pk }) => pk?.S === `memory/agent~${session}`);
+  /** Memory in which something happens right before the first request for which the predicate holds. */
+  const interruptedBefore = (
+    matches: (command: { name: string; update: string }) => boolean,
+    meanwhile: () => Promise<unknown>,
+  ) => {
+    let happened = false;
+    const send = async (command: { constructor: { name: string }; input: { UpdateExpression?: string } }) => {
+      const update = command.input.UpdateExpression ?? '';
+      if (!happened && matches({ name: command.constructor.name, update })) {
+        happened = true;
+        await meanwhile();
+      }
+      return table.client.send(command as never);
+    };
+    return memoryOver({ send } as unknown as DynamoDBClient);
+  };
+
+  test('what a compaction removes while the session is forgotten leaves nothing that tells of it', async () => {
+    await memoryOver().remember({ id: 'm1', content: 'secret' });
+    const { store, scope } = memoryOver();
+    const compact = async () => store.removeCompacted(scope, ['m1'], await store.moment(scope));
+
+    const forgetting = interruptedBefore(({ update }) => update.startsWith('SET fence'), compact);
+    await forgetting.forgetSession();
+
+    const rows = await rowsOf();
+    expect(rows.find(({ sk }) => sk?.S === 'message/m1')).toMatchObject({ fence: { N: expect.any(String) } });
+    expect(rows.filter(({ gone }) => gone?.M?.digest !== undefined)).toEqual([]);
+    await expect(memoryOver().remember({ id: 'm1', content: 'another' })).resolves.toHaveLength(1);
+  });
+
+  test('a writer that announces rows while a record is removed finds an item without what was removed', async () => {
+    await memoryOver().remember({ id: 'm1', content: large });
+    const moment = await memoryOver().store.beginForget(memoryOver().scope);
+    const [announced, removed] = [deferred(), deferred()];
+    const isFirstRow = ({ name }: { name: string }) => name === 'PutItemCommand';
+    const writer = interruptedBefore(isFirstRow, () => {
+      announced.resolve();
+      return removed.promise;
+    });
+    let stored: Promise<unknown> | undefined;
+    const isBurial = ({ update }: { update: string }) => /^SET #ttl = :v\d REMOVE body$/.test(update);
+    const remover = interruptedBefore(isBurial, () => {
+      stored = writer.remember({ id: 'm1', content: `${large}again` });
+      return announced.promise;
+    });
+
+    await remover.store.forgetIds(remover.scope, 'message', ['m1'], moment);
+    removed.resolve();
+    await stored;
+
+    const [row] = (await rowsOf()).filter(({ sk }) => sk?.S === 'message/m1');
+    expect((await memoryOver().recent()).items).toMatchObject([{ content: `${large}again` }]);
+    expect(row?.dead).toBeUndefined();
+  });
+
+  test('a retry that comes after its message was forgotten is a success, and stores nothing', async () => {
+    const forget = () => memoryOver().forgetSessionRange(0, clock.now());
+    const late = interruptedClient(table.client, 1, 'delivered twice', forget);
+
+    expect(await memoryOver(late.client).remember({ id: 'm1', content: 'late' })).toMatchObject([
+      { id: 'm1' },
+    ]);
+
+    expect((await memoryOver().recent()).items).toEqual([]);
+  });
+
+  test('the clock of a forgotten session expires, unless the session is used again', async () => {
+    const clockRow = async () => (await rowsOf()).find(({ sk }) => sk?.S === 'arrivals');
+    await memoryOver().remember({ id: 'm1', content: 1 });
+    const before = Number((await clockRow())?.arrivals?.N);
+
+    await memoryOver().forgetSession();
+    expect((await clockRow())?.ttl?.N).toBe(String(Math.floor(clock.now().getTime() / 1000) + 86_400));
+    await memoryOver().remember({ id: 'm2', content: 1 });
+
+    expect((await clockRow())?.ttl).toBeUndefined();
+    expect(Number((await clockRow())?.arrivals?.N)).toBeGreaterThan(before);
+  });
+
+  test('of many writers those that are long over leave the clock', async () => {
+    for (let writer = 0; writer < 33; writer++) await memoryOver().remember({ id: `m${writer}`, content: 1 });
+    clock.advanceSecs(16 * 60);
+    await memoryOver().remember({ id: 'last', content: 1 });
+
+    const row = (await rowsOf()).find(({ sk }) => sk?.S === 'arrivals') ?? {};
+    expect(Object.keys(row).filter((name) => name.startsWith('w_')).length).toBeLessThanOrEqual(2);
+  });
+});
