@@ -70,14 +70,17 @@ export const problems = {
 export class HttpError extends DormouseError {
   readonly code: RequestErrorCode;
   readonly headers: Readonly<Record<string, string>>;
+  /** What was exceeded, in whatever the message counts. */
+  readonly limit: number | undefined;
 
   constructor(
     code: RequestErrorCode,
     message: string,
-    options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+    options: { cause?: unknown; headers?: Readonly<Record<string, string>>; limit?: number } = {},
   ) {
     super(message, options);
     this.code = code;
     this.headers = options.headers ?? {};
+    this.limit = options.limit;
   }
 }

@@ -30,7 +30,9 @@ export function assertJsonWithin(data: Uint8Array, { maxDepth, maxValues }: Json
       values++;
       depth++;
       if (depth > maxDepth) {
-        throw new HttpError('invalid_json', `the body is nested too deep: ${maxDepth} levels are taken`);
+        throw new HttpError('invalid_json', `the body is nested too deep: ${maxDepth} levels are taken`, {
+          limit: maxDepth,
+        });
       }
     } else if (byte === listEnd || byte === objectEnd) {
       depth--;
@@ -38,7 +40,8 @@ export function assertJsonWithin(data: Uint8Array, { maxDepth, maxValues }: Json
     if (values > maxValues) {
       throw new HttpError(
         'too_large',
-        `the body holds more than ${maxValues} values, in so few bytes as they are`,
+        `the body holds more values than can be read: the limit is ${maxValues}`,
+        { limit: maxValues },
       );
     }
   }

@@ -25,6 +25,6 @@ function shown(agent: string, schedule: ScheduleDescriptor, now: Date) {
     expressions: toEventBridge(schedule).expressions,
     description: describeSchedule(schedule),
     next: nextFireTimes(schedule, now, shownFireTimes),
-    over: isOver(schedule, now),
+    ...(isOver(schedule, now) && { over: true }),
   };
 }

@@ -19,6 +19,7 @@ export function problemResponse(error: unknown, requestId: string): HttpResponse
     code,
     requestId,
     ...(error instanceof TooLargeError && { size: error.size, limit: error.limit }),
+    ...(error instanceof HttpError && { limit: error.limit }),
   };
   return {
     status,

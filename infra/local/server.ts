@@ -50,6 +50,8 @@ export interface LocalServer {
 /** A request or a handler that hangs does not keep the server from ending. */
 const closingMaxMs = 10_000;
 
+const keepAliveMs = 75_000;
+
 /**
  * Serves the HTTP API with the handlers of functions/ over an embedded DynamoDB, and works on runs with
  * them: those that are started, and those that the last end of the server cut off.
@@ -83,6 +85,8 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       return (isLocal(own.url) ? local : api)(own, requestId);
     });
   });
+  // Longer than clients keep a connection, and than a large body keeps this process: one that is reused is still open.
+  server.keepAliveTimeout = keepAliveMs;
   try {
     await resumeCutOffRuns(services, log);
     server.listen(port, host);

@@ -1,7 +1,7 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { jobLog } from '../../functions/log.ts';
+import { hashOf, jobLog } from '../../functions/log.ts';
 import { runsTable } from '../../lib/dynamodb/tables.ts';
 import { environment } from '../../lib/environment.ts';
 import { requestedRunId } from '../../lib/runs/run-id.ts';
@@ -70,7 +70,7 @@ describe('the log of the engine and of handlers', () => {
         level: 'INFO',
         message: 'one',
         agent: 'support',
-        tenantHash: '822b33ad87c148a0',
+        tenantHash: hashOf('acme'),
         runId: 'r',
         sessions: 3,
       },

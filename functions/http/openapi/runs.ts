@@ -48,9 +48,9 @@ const schedule = object(
     expressions: { type: 'array', items: text, description: 'What EventBridge is given' },
     description: { type: 'string', description: 'The same in plain English' },
     next: { type: 'array', items: time, description: 'The next times at which it is due' },
-    over: { type: 'boolean', description: 'It has come for the last time' },
+    over: { const: true, description: 'It has come for the last time; absent otherwise' },
   },
-  ['name', 'agent', 'action', 'cron', 'expressions', 'description', 'next', 'over'],
+  ['name', 'agent', 'action', 'cron', 'expressions', 'description', 'next'],
 );
 const startedRun = object({ runId: text }, ['runId']);
 const runRequest = closed(
