@@ -29,6 +29,15 @@ export const abandonedAfterMs = 15 * 60 * 1000;
 export const lanesKept = 16;
 export const lanesTrimmedAtOnce = 64;
 
+/** Failed attempts, over all its requests, after which a call on DynamoDB gives up; each answer makes up for four. */
+export const callAttempts = 16;
+
+/** So long after its start a call that has seen a failure sends nothing more. API Gateway waits 29 seconds. */
+export const callMaxMs = 15_000;
+
+/** A request has at least this long for its answer, however late in its call it is sent. */
+export const requestMinMs = 5_000;
+
 /** How often a read or a commit starts over because another writer was faster. */
 export const raceAttempts = 10;
 
@@ -191,3 +200,6 @@ export const resumedRuns = 1000;
 /** How often a run repeats a call that its storage refused, and the unit of the pauses between. */
 export const storageAttempts = 8;
 export const storageRetryBaseMs = 25;
+
+/** After this long a call is not repeated any more, however few its attempts. */
+export const storageRetryMaxMs = 20_000;

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { agentNamePattern } from '../../lib/agents/define-agent.ts';
+import { inOneCall } from '../../lib/dynamodb/call-budget.ts';
 import type { Operation } from '../../lib/http/routes.ts';
 import { hashOf, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
@@ -29,7 +30,7 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
     let failure: Record<string, unknown> = {};
     try {
       if (operation !== 'fallback') checkRequest(operation, request);
-      response = await handle(request, services());
+      response = await inOneCall(() => handle(request, services()));
     } catch (error) {
       response = problemResponse(error, request.id);
       failure = loggable(error);

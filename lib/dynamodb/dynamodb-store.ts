@@ -4,6 +4,7 @@ import { chunkMaxBytes, inlineMaxBytes } from '../defaults.ts';
 import { randomEtag } from '../persistence/etag.ts';
 import type { SnapshotCatalog } from '../persistence/snapshot-store.ts';
 import type { StoreOptions } from '../persistence/store-options.ts';
+import { boundedClient } from './call-budget.ts';
 import { Lanes } from './lanes.ts';
 import { forgetSnapshot } from './snapshot-forget.ts';
 import { getSnapshot, headSnapshot } from './snapshot-get.ts';
@@ -34,7 +35,7 @@ export interface DynamoDbStoreOptions extends StoreOptions {
 export function dynamoDbStore(options: DynamoDbStoreOptions): SnapshotCatalog {
   const clock = options.clock ?? systemClock;
   const table: HeadTable = {
-    client: options.client ?? new DynamoDBClient({}),
+    client: boundedClient(options.client ?? new DynamoDBClient({})),
     tableName: options.tableName,
     clock,
     lanes: new Lanes(clock, options.writer),

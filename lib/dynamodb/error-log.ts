@@ -13,6 +13,7 @@ import { errorEntry, errorId } from '../sessions/error-entry.ts';
 import type { ErrorLog, LoggedError } from '../sessions/error-log.ts';
 import { errorPage, parseErrorPlace, wantedOf } from '../sessions/error-page.ts';
 import { hashOf, shardOf } from '../sessions/shard-of.ts';
+import { boundedClient } from './call-budget.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
@@ -34,7 +35,8 @@ const trimmedAtOnce = 10 * errorTrimInterval;
  * by chance, and expire.
  */
 export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
-  const { client, tableName, newUnique = () => randomBytes(9).toString('base64url') } = options;
+  const client = boundedClient(options.client);
+  const { tableName, newUnique = () => randomBytes(9).toString('base64url') } = options;
   let sequence = 0;
 
   const record: ErrorLog['record'] = async (agent, error, { at, maxErrors }) => {

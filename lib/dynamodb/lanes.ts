@@ -178,6 +178,11 @@ export function laneMarksOf(item: Item): LaneMarks {
   return marks;
 }
 
+/** Where a counter keeps the sum that the last addition of a lane came to. */
+export function sumAttribute(lane: string): string {
+  return `s_${lane.slice(prefix.length)}`;
+}
+
 function laneValue(number: number): string {
   return String(number) + '0'.repeat(versionDigits);
 }

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { chunkMaxBytes, recordInlineMaxBytes } from '../defaults.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { type NewEtag, randomEtag } from '../persistence/etag.ts';
+import { boundedClient } from './call-budget.ts';
 import { appendRecords } from './memory-append.ts';
 import { readMoment } from './memory-clock.ts';
 import {
@@ -39,7 +40,7 @@ export interface DynamoDbMemoryOptions {
 export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore {
   const newEtag = options.newEtag ?? randomEtag;
   const table: MemoryTable = {
-    client: options.client,
+    client: boundedClient(options.client),
     tableName: options.tableName,
     clock: options.clock ?? systemClock,
     newEtag,

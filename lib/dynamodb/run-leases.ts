@@ -3,6 +3,7 @@ import { raceAttempts } from '../defaults.ts';
 import { CorruptError, UnavailableError } from '../persistence/persistence-error.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import type { RunLease, RunLeases } from '../runs/run-leases.ts';
+import { boundedClient } from './call-budget.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import { enter, leave } from './run-places.ts';
@@ -12,7 +13,8 @@ import { translated } from './translated.ts';
 
 /** Keeps leases in the table of runs, one item for each action that has run. */
 export function dynamoDbRunLeases(table: RunTable): RunLeases {
-  const { client, tableName } = table;
+  const { tableName } = table;
+  const client = boundedClient(table.client);
   const keyOf = (agent: string, action: string) =>
     checkedKey(`lease/${storeKeyScope(agent, action)}`, 'lease');
 

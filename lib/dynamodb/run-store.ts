@@ -3,6 +3,7 @@ import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/clie
 import type { StoredRun } from '../runs/run.ts';
 import type { RunRef, RunStore } from '../runs/run-store.ts';
 import { endOf, isOver } from '../runs/shard-progress.ts';
+import { boundedClient } from './call-budget.ts';
 import { ExpressionParts } from './expression.ts';
 import { claimShard, handOver } from './run-claims.ts';
 import { listJobs } from './run-jobs.ts';
@@ -17,7 +18,8 @@ import { translated } from './translated.ts';
  * Keeps runs in a DynamoDB table. A run is one item; each shard of it has a claim and one item for every page of jobs,
  * so that a page costs one write, of as many kilobytes as its jobs take packed.
  */
-export function dynamoDbRunStore(table: RunTable): RunStore {
+export function dynamoDbRunStore(given: RunTable): RunStore {
+  const table = { ...given, client: boundedClient(given.client) };
   const { client, tableName } = table;
 
   const readItem = async (ref: RunRef): Promise<Item | undefined> => {

@@ -12,6 +12,7 @@ import { storeKeyScope } from '../persistence/store-key.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionPage, SessionShardQuery, SessionStore } from '../sessions/session-store.ts';
 import { shardOf } from '../sessions/shard-of.ts';
+import { boundedClient } from './call-budget.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
@@ -33,10 +34,11 @@ function isSession(item: Item): boolean {
  * marking as active cost one write each, whoever else does the same.
  */
 export function dynamoDbSessionStore(
-  client: DynamoDBClient,
+  given: DynamoDBClient,
   tableName: string,
   clock: Clock = systemClock,
 ): SessionStore {
+  const client = boundedClient(given);
   const keyOf = (agent: string, id: string) =>
     checkedKey(shardKey(agent, shardOf(id, sessionShards)), sortKeyPrefix + id);
 

@@ -103,11 +103,12 @@ async function restoreTtl(table: HeadTable, key: ItemKey, head: Head): Promise<v
   }
 }
 
-/** Removes lanes that nobody needs any more, unless their writers have come back. */
+/** Removes lanes that nobody needs any more, and what belongs to them, unless their writers have come back. */
 export async function trimLanes(
   table: { readonly client: DynamoDBClient; readonly tableName: string },
   key: ItemKey,
   over: readonly (readonly [attribute: string, mark: string])[],
+  besides: (attribute: string) => readonly string[] = () => [],
 ): Promise<void> {
   const parts = new ExpressionParts();
   const unchanged = over.map(([attribute, mark]) => `${attribute} = ${parts.value({ N: mark })}`);
@@ -115,7 +116,7 @@ export async function trimLanes(
     new UpdateItemCommand({
       TableName: table.tableName,
       Key: itemKey(key),
-      UpdateExpression: `REMOVE ${over.map(([attribute]) => attribute).join(', ')}`,
+      UpdateExpression: `REMOVE ${over.flatMap(([attribute]) => [attribute, ...besides(attribute)]).join(', ')}`,
       ConditionExpression: unchanged.join(' AND '),
       ...parts.attributes,
     }),

@@ -1,3 +1,4 @@
+import { storageRetryMaxMs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 
 export interface RetryOptions {
@@ -10,15 +11,22 @@ export interface RetryOptions {
 
 /**
  * Does work that can be repeated until it succeeds, a bounded number of times, where its error says that this may
- * help. The pauses grow, and by chance: workers that were throttled together do not come back together.
+ * help, and for a bounded time. The pauses grow, and by chance: workers that were throttled together do not come back together.
  */
 export async function withRetries<T>(options: RetryOptions, work: () => Promise<T>): Promise<T> {
   const { attempts, baseMs, pause, random } = options;
+  const giveUpAt = performance.now() + storageRetryMaxMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= attempts || !(error instanceof DormouseError) || !error.retryable) throw error;
+      if (
+        attempt >= attempts ||
+        performance.now() >= giveUpAt ||
+        !(error instanceof DormouseError) ||
+        !error.retryable
+      )
+        throw error;
       await pause(random() * baseMs * 2 ** attempt);
     }
   }

@@ -28,7 +28,7 @@ const memory = dynamoDbMemoryStore({
 });
 const sessions = dynamoDbSessionStore(client, 'T');
 const errors = dynamoDbErrorLog({ client, tableName: 'T', newUnique: () => 'u' });
-const counters = dynamoDbCounters(client, 'T');
+const counters = dynamoDbCounters(client, 'T', { clock: () => now, writer: 'me' });
 const scope = { agent: 'a/b', session: 's1' };
 const pk = { S: 'memory/a%2Fb~s1' };
 
@@ -313,7 +313,14 @@ describe('commands on sessions, errors and counters', () => {
       ...{ where: { S: 'w' }, msg: { S: 'm' }, sessionId: { S: 's' }, ttl: { N: '1806537600' } },
     });
     expect(bump?.input.Key).toEqual({ pk: { S: 'counter/a~n' }, sk: { S: 'counter' } });
-    expect(readable(bump?.input ?? {})).toEqual({ update: 'ADD amount "2"' });
+    expect(readable(bump?.input ?? {})).toEqual({
+      update: [
+        'SET amount = if_not_exists(amount, "0") + "2"',
+        's_me0 = if_not_exists(amount, "0") + "2"',
+        'w_me0 = "1798761600250000000000000"',
+      ].join(', '),
+      condition: 'NOT w_me0 >= "1798761600250000000000000"',
+    });
   });
 
   test('items of another format are corrupt, not guessed at', async () => {

@@ -1,0 +1,84 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { awsError } from '../aws-error.ts';
+import { callAttempts, callMaxMs, requestMinMs } from '../defaults.ts';
+import { UnavailableError } from '../persistence/persistence-error.ts';
+import { isConditionFailure } from './translate-error.ts';
+
+/*
+ * A call of a store may be many requests, each of which the SDK repeats, in loops that start over. What is bounded is
+ * the call: so many failed attempts, and so much time once one has failed. A call of many requests that
+ * makes progress goes on: each answer makes up for four failures.
+ */
+const failuresPerAnswer = 4;
+
+interface Budget {
+  readonly startedAt: number;
+  /** Attempts that failed, less those that answers made up for. */
+  failures: number;
+  hasFailed: boolean;
+  lastFailure: unknown;
+  isOver: boolean;
+}
+
+const budgets = new AsyncLocalStorage<Budget>();
+
+/** Whatever the work asks of bounded clients counts as one call, also for calls within it, such as those of one HTTP request. */
+export async function inOneCall<T>(work: () => Promise<T>): Promise<T> {
+  const outer = budgets.getStore();
+  if (outer !== undefined && !outer.isOver) return work();
+  const budget: Budget = {
+    ...{ startedAt: performance.now(), failures: 0, hasFailed: false },
+    ...{ lastFailure: undefined, isOver: false },
+  };
+  try {
+    return await budgets.run(budget, work);
+  } finally {
+    // Work that a call leaves going, such as a queue in this process, starts calls of its own.
+    budget.isOver = true;
+  }
+}
+
+/** The client as a store uses it: within the limits of the call that a request belongs to. */
+export function boundedClient(client: Pick<DynamoDBClient, 'send'>): DynamoDBClient {
+  const send = async (command: Parameters<DynamoDBClient['send']>[0]) => {
+    const budget = budgets.getStore();
+    if (budget === undefined) return client.send(command);
+    const elapsed = performance.now() - budget.startedAt;
+    if (budget.failures >= callAttempts || (budget.hasFailed && elapsed >= callMaxMs))
+      throw exhausted(budget);
+
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), Math.max(requestMinMs, callMaxMs - elapsed));
+    try {
+      const answer = await client.send(command, { abortSignal: abort.signal });
+      budget.failures += attemptsOf(answer) - 1 - failuresPerAnswer;
+      budget.hasFailed ||= attemptsOf(answer) > 1;
+      return answer;
+    } catch (error) {
+      const attempts = attemptsOf(error);
+      const isAnswer = isConditionFailure(error);
+      budget.failures += attempts - (isAnswer ? 1 + failuresPerAnswer : 0);
+      budget.hasFailed ||= !isAnswer || attempts > 1;
+      budget.lastFailure = error;
+      if (abort.signal.aborted)
+        throw new UnavailableError('DynamoDB did not answer in time', { cause: error });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return { send } as unknown as DynamoDBClient;
+}
+
+function exhausted({ lastFailure }: Budget): UnavailableError {
+  const { throttled } = awsError('DynamoDB', lastFailure);
+  return new UnavailableError('DynamoDB failed too often, or for too long, during this call', {
+    cause: lastFailure,
+    throttled,
+  });
+}
+
+function attemptsOf(outcome: unknown): number {
+  return (outcome as { $metadata?: { attempts?: number } } | undefined)?.$metadata?.attempts ?? 1;
+}
