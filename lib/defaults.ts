@@ -102,6 +102,9 @@ export const rememberMaxMessages = 100;
 export const recentPageSize = 50;
 export const recentMaxPageSize = 1000;
 
+/** An export reads fewer records at a time where a page of them is larger, packed. */
+export const exportPageBytes = 1024 * 1024;
+
 /** A message or capsule up to this size, packed, lives in its item. The item stands in the table and in its index. */
 export const recordInlineMaxBytes = 8 * 1024;
 

@@ -35,9 +35,13 @@ export type {
 export { compactionCutoff, compactStaleSessions, isStale } from './lifecycle/stale.ts';
 export type {
   AgentMemory,
+  CapsuleOptions,
   CapsulePage,
   ExportedMemory,
+  ExportedPart,
+  Forgotten,
   MessagePage,
+  MessageSelection,
   NewCapsule,
   RecentQuery,
 } from './memory/agent-memory.ts';

@@ -80,6 +80,6 @@ export function assertListable(item: unknown): void {
 const filledInBytes = 1024;
 
 /** What the text takes inside the JSON of Lambda's answer. */
-function travelBytes(text: string): number {
+export function travelBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text));
 }

@@ -1,4 +1,4 @@
-import type { ExportedMemory } from '../../lib/memory/agent-memory.ts';
+import type { ExportedPart } from '../../lib/memory/agent-memory.ts';
 import type { Capsule, Message } from '../../lib/memory/message.ts';
 import { shownValue } from '../../lib/persistence/shown-value.ts';
 
@@ -21,16 +21,10 @@ export function shownCapsule({ horizon, ...capsule }: Capsule) {
   return { ...capsule, summary: shownValue(summary), metadata: shownValue(metadata) };
 }
 
-export function shownExport({ messages, capsules, users, knowledge, ...rest }: ExportedMemory) {
-  return {
-    ...rest,
-    messages: messages.map(shownMessage),
-    capsules: capsules.map(shownCapsule),
-    users: Object.fromEntries(Object.entries(users).map(([id, values]) => [id, shownValues(values)])),
-    knowledge: shownValues(knowledge),
-  };
-}
-
-function shownValues(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, shownValue(value)]));
+export function shownPart(
+  part: ExportedPart,
+): ExportedPart<ReturnType<typeof shownMessage>, ReturnType<typeof shownCapsule>> {
+  if (part.kind === 'message') return { ...part, value: shownMessage(part.value) };
+  if (part.kind === 'capsule') return { ...part, value: shownCapsule(part.value) };
+  return { ...part, value: shownValue(part.value) };
 }

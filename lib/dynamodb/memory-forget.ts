@@ -97,6 +97,18 @@ export async function removeCompacted(
   return removed.visible;
 }
 
+export async function releaseCompacted(
+  table: MemoryTable,
+  scope: MemoryScope,
+  ids: readonly string[],
+  moment: Moment,
+): Promise<void> {
+  const marker = forgetMarker({ horizon: moment.arrivals }, table.clock());
+  const rows = await rowsOf(table, scope, 'message', ids);
+  const compacted = rows.filter(({ place, gone }) => place === '' && gone?.compacted !== undefined);
+  await forEachSettled(compacted, memoryConcurrency, (row) => replaceByMarker(table, scope, row, marker));
+}
+
 export async function forgottenAmong(
   table: MemoryTable,
   scope: MemoryScope,
@@ -144,10 +156,20 @@ interface Removed {
   readonly visible: number;
 }
 
-/** What has been in limbo for so long that nobody is at work on it any more. */
+/**
+ * What has been in limbo for so long that nobody is at work on it any more; and at once the rows of what another call
+ * has begun to remove, which may have died of it.
+ */
 async function sweepLimbo(table: MemoryTable, scope: MemoryScope): Promise<void> {
-  const last = limboPlace(table.clock().getTime() - abandonedAfterMs);
-  await removeIndexed(table, scope, { first: limboPlace(0), last }, async (row) => markerLeftIn(row));
+  const abandoned = limboPlace(table.clock().getTime() - abandonedAfterMs);
+  const bounds = { first: limboPlace(0), last: 'limbo/:', attributes: removalAttributes };
+  for await (const rows of indexPages(table, scope, bounds)) {
+    const old = rows.filter(({ place }) => place <= abandoned);
+    const begun = rows.filter(({ place, dead }) => place > abandoned && dead.length > 0);
+    await removeRows(table, scope, [...old, ...begun.map((row) => ({ ...row, sets: [] }))], async (row) =>
+      markerLeftIn(row),
+    );
+  }
 }
 
 /** An abandoned item keeps the marker that it had. */

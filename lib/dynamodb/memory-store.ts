@@ -13,6 +13,7 @@ import {
   forgetScope,
   forgottenAmong,
   pruneRange,
+  releaseCompacted,
   removeCompacted,
 } from './memory-forget.ts';
 import { Lanes, type MemoryTable } from './memory-lanes.ts';
@@ -58,6 +59,7 @@ export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore
       translated(() => forgetRange(table, scope, kind, range, moment)),
     forgetIds: (scope, kind, ids, moment) => translated(() => forgetIds(table, scope, kind, ids, moment)),
     removeCompacted: (scope, ids, moment) => translated(() => removeCompacted(table, scope, ids, moment)),
+    releaseCompacted: (scope, ids, moment) => translated(() => releaseCompacted(table, scope, ids, moment)),
     forgottenAmong: (scope, ids) => translated(() => forgottenAmong(table, scope, ids)),
     prune: (scope, kind, to) => translated(() => pruneRange(table, scope, kind, { to })),
     forgetScope: (scope) => translated(() => forgetScope(table, scope)),

@@ -72,6 +72,13 @@ export interface ExportedMemory {
   readonly knowledge: Readonly<Record<string, unknown>>;
 }
 
+/** A piece of an export. */
+export type ExportedPart<M = Message, C = Capsule> =
+  | { readonly kind: 'message'; readonly value: M }
+  | { readonly kind: 'capsule'; readonly value: C }
+  | { readonly kind: 'user'; readonly identity: string; readonly key: string; readonly value: unknown }
+  | { readonly kind: 'knowledge'; readonly key: string; readonly value: unknown };
+
 /**
  * What an agent remembers of one session, of the identity in it, and what it knows. Made by `createMemory`.
  *
@@ -130,7 +137,10 @@ export interface AgentMemory {
   /** Resolves false when the key was not known. */
   forgetKbKey(key: string): Promise<boolean>;
 
+  /** All of it in memory at once. */
   exportMemory(): Promise<ExportedMemory>;
+  /** The same piece by piece, for a session of any size: messages, capsules, data of users, knowledge. */
+  exportParts(): AsyncIterable<ExportedPart>;
 
   /** A capsule of these messages, with its provenance, ready to be stored; it builds on `previous` where given. */
   capsuleFromWindow(window: readonly Message[], summary: unknown, previous?: Capsule): NewCapsule;

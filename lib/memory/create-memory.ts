@@ -6,7 +6,7 @@ import type { Identity } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capsuleFromWindow, getCapsule, listCapsules, storeCapsule } from './capsules.ts';
-import { exportMemory } from './export-memory.ts';
+import { exportMemory, exportParts } from './export-memory.ts';
 import { forgetMessages, forgetSource } from './forget-selected.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { ForbiddenByPolicyError, InvalidInputError, SessionNotFoundError } from './memory-error.ts';
@@ -77,6 +77,9 @@ export function createMemory(
     if (!policy.forgetAllowed) throw new ForbiddenByPolicyError(policy.name, 'forgetting');
     return work();
   };
+  const mayExport = () => {
+    if (!policy.exportAllowed) throw new ForbiddenByPolicyError(policy.name, 'export');
+  };
   const markActive = async () => {
     const registered = await options.stores.sessions?.touch(scope.agent, scope.session, clock());
     if (registered === false) throw new SessionNotFoundError(scope.session);
@@ -106,8 +109,12 @@ export function createMemory(
     forgetKbKey: (key) => forgetting(async () => store.forgetValue(knowledge, checkName('key', key))),
 
     async exportMemory() {
-      if (!policy.exportAllowed) throw new ForbiddenByPolicyError(policy.name, 'export');
+      mayExport();
       return exportMemory(context);
+    },
+    async *exportParts() {
+      mayExport();
+      yield* exportParts(context);
     },
 
     capsuleFromWindow,

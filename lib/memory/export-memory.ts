@@ -1,28 +1,79 @@
-import type { ExportedMemory } from './agent-memory.ts';
-import { everyRecord } from './every-record.ts';
+import { exportPageBytes, recentPageSize } from '../defaults.ts';
+import type { ExportedMemory, ExportedPart } from './agent-memory.ts';
 import type { MemoryContext } from './memory-context.ts';
+import type { RecordKind, StoredRecord, ValueScope } from './memory-store.ts';
 import type { Capsule, Message } from './message.ts';
-import { unpackCapsule, unpackMessage } from './message-codec.ts';
-import { valuesOf } from './named-values.ts';
+import { unpackCapsule, unpackMessage, unpackValue } from './message-codec.ts';
+
+/** What is held at a time is a page of about a megabyte, the values of one identity, or the agent's knowledge, packed. */
+export async function* exportParts(context: MemoryContext): AsyncGenerator<ExportedPart, void, undefined> {
+  const { store, scope } = context;
+  for await (const record of recordsOf(context, 'message'))
+    yield { kind: 'message', value: await unpackMessage(record) };
+  for await (const record of recordsOf(context, 'capsule'))
+    yield { kind: 'capsule', value: await unpackCapsule(record) };
+  for (const identity of await store.listIdentities(scope)) {
+    const user: ValueScope = { kind: 'user', ...scope, identity };
+    for (const { key, dump } of await store.listValues(user))
+      yield { kind: 'user', identity, key, value: await unpackValue(dump) };
+  }
+  for (const { key, dump } of await store.listValues({ kind: 'knowledge', agent: scope.agent }))
+    yield { kind: 'knowledge', key, value: await unpackValue(dump) };
+}
+
+/** The first read is small, and later ones are larger for as long as records are small. */
+async function* recordsOf(
+  { store, scope }: MemoryContext,
+  kind: RecordKind,
+): AsyncGenerator<StoredRecord, void, undefined> {
+  let after: string | undefined;
+  let limit = 4;
+  do {
+    const { items, next } = await store.list(scope, kind, { order: 'asc', limit, after });
+    yield* items;
+    const bytes = items.reduce((sum, { dump }) => sum + dump.data.length, 0);
+    limit = bytes > exportPageBytes ? Math.ceil(limit / 2) : Math.min(limit * 2, recentPageSize);
+    after = next;
+  } while (after !== undefined);
+}
 
 export async function exportMemory(context: MemoryContext): Promise<ExportedMemory> {
-  const { store, scope, policy, clock } = context;
-  const messages: Message[] = [];
-  const capsules: Capsule[] = [];
-  for await (const records of everyRecord(context, 'message'))
-    messages.push(...(await Promise.all(records.map(unpackMessage))));
-  for await (const records of everyRecord(context, 'capsule'))
-    capsules.push(...(await Promise.all(records.map(unpackCapsule))));
-  const users: [string, Record<string, unknown>][] = [];
-  for (const identity of await store.listIdentities(scope))
-    users.push([identity, await valuesOf(store, { kind: 'user', ...scope, identity })]);
+  const { scope, policy, clock } = context;
+  const collected = new ExportCollector<Message, Capsule>();
+  for await (const part of exportParts(context)) collected.add(part);
   return {
     ...scope,
     exportedAt: clock().toISOString(),
     policy: policy.name,
-    messages,
-    capsules,
-    users: Object.fromEntries(users),
-    knowledge: await valuesOf(store, { kind: 'knowledge', agent: scope.agent }),
+    ...collected.memory(),
   };
+}
+
+/** Puts parts together, with messages and capsules as they are, or as they are shown. */
+export class ExportCollector<M, C> {
+  readonly #messages: M[] = [];
+  readonly #capsules: C[] = [];
+  readonly #users = new Map<string, [string, unknown][]>();
+  readonly #knowledge: [string, unknown][] = [];
+
+  add(part: ExportedPart<M, C>): void {
+    if (part.kind === 'message') this.#messages.push(part.value);
+    else if (part.kind === 'capsule') this.#capsules.push(part.value);
+    else if (part.kind === 'knowledge') this.#knowledge.push([part.key, part.value]);
+    else {
+      const values = this.#users.get(part.identity) ?? [];
+      this.#users.set(part.identity, values);
+      values.push([part.key, part.value]);
+    }
+  }
+
+  memory() {
+    const users = [...this.#users].map(([identity, values]) => [identity, Object.fromEntries(values)]);
+    return {
+      messages: this.#messages,
+      capsules: this.#capsules,
+      users: Object.fromEntries(users) as Record<string, Record<string, unknown>>,
+      knowledge: Object.fromEntries(this.#knowledge) as Record<string, unknown>,
+    };
+  }
 }

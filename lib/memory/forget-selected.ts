@@ -10,8 +10,9 @@ import { parseTimestamp } from './timestamp.ts';
 /**
  * Removes a range of messages, or those for which a predicate holds. Capsules made of them stand for other messages too:
  * they stay and are counted, or go with all that builds on them.
- * 1. take a place in the order of calls, 2. remove the capsules that cover the range, where asked, which would outlive
- * their messages, 3. remove the messages, 4. the same with capsules made of what a predicate chose, 5. count.
+ * 1. take a place in the order of calls, 2. where asked, remove the capsules, which would outlive their messages,
+ * 3. remove the messages, 4. take a place again: what began since 1 may have read the messages before they went, 5. remove
+ * the capsules that came of that, or count all.
  */
 export async function forgetMessages(
   context: MemoryContext,
@@ -19,20 +20,35 @@ export async function forgetMessages(
   { capsules = 'keep' }: { readonly capsules?: 'keep' | 'forget' | undefined } = {},
 ): Promise<Forgotten> {
   const { store, scope } = context;
+  const chosen = await choose(context, selection);
+  const moment = await store.beginForget(scope);
+  if (capsules === 'forget') await forgetCapsules(context, moment, chosen.holds);
+  const deleted = await chosen.forget(moment);
+  const end = await store.beginForget(scope);
+  if (capsules === 'forget') await forgetCapsules(context, end, chosen.holds);
+  return { deleted, capsules: (await holding(await readChain(context), chosen.holds)).size };
+}
+
+interface Chosen {
+  readonly holds: Holds;
+  readonly forget: (moment: Moment) => Promise<number>;
+}
+
+async function choose(context: MemoryContext, selection: MessageSelection): Promise<Chosen> {
+  const { store, scope } = context;
   if ('where' in selection) {
-    const moment = await store.beginForget(scope);
-    const ids = new Set<string>();
-    const deleted = await forgetWhere(context, selection.where, moment, ids);
-    const holds: Holds = ({ messageIds }) => messageIds.some((id) => ids.has(id));
-    const removed = capsules === 'forget' && (await forgetCapsules(context, moment, holds));
-    return { deleted, capsules: removed ? 0 : (await holding(await readChain(context), holds)).size };
+    const ids = await idsWhere(context, selection.where);
+    const all = new Set(ids);
+    return {
+      holds: ({ messageIds }) => messageIds.some((id) => all.has(id)),
+      forget: (moment) => store.forgetIds(scope, 'message', ids, moment),
+    };
   }
   const range = { from: parseTimestamp(selection.from, 'start'), to: parseTimestamp(selection.to, 'end') };
-  const moment = await store.beginForget(scope);
-  const holds: Holds = ({ from, to }) => Date.parse(from) <= range.to && Date.parse(to) >= range.from;
-  if (capsules === 'forget') await forgetCapsules(context, moment, holds);
-  const deleted = await store.forgetRange(scope, 'message', range, moment);
-  return { deleted, capsules: (await holding(await readChain(context), holds)).size };
+  return {
+    holds: ({ from, to }) => Date.parse(from) <= range.to && Date.parse(to) >= range.from,
+    forget: (moment) => store.forgetRange(scope, 'message', range, moment),
+  };
 }
 
 type Holds = (capsule: CapsuleChain['capsules'][number]) => boolean;
@@ -45,44 +61,51 @@ async function holding(chain: CapsuleChain, holds: Holds): Promise<Set<string>> 
   return new Set(chain.capsules.map(({ id }) => id).filter((id) => all.has(id)));
 }
 
-async function forgetCapsules(context: MemoryContext, moment: Moment, holds: Holds): Promise<boolean> {
+async function forgetCapsules(context: MemoryContext, moment: Moment, holds: Holds): Promise<number> {
   const chain = await readChain(context);
-  const ids = await holding(chain, holds);
-  if (ids.size === 0) return true;
-  await context.store.forgetIds(context.scope, 'capsule', [...ids], moment);
-  await chain.forget(ids);
-  return true;
+  return removeCapsules(context, chain, await holding(chain, holds), moment);
 }
 
-/** Removes page by page what the predicate holds for. */
-async function forgetWhere(
+/** Messages that a removed capsule stood for are known no more: sent again they are new ones. */
+async function removeCapsules(
+  { store, scope }: MemoryContext,
+  chain: CapsuleChain,
+  ids: ReadonlySet<string>,
+  moment: Moment,
+): Promise<number> {
+  const capsules = chain.capsules.filter(({ id }) => ids.has(id));
+  const named = capsules.map(({ id }) => id);
+  const removed = named.length > 0 ? await store.forgetIds(scope, 'capsule', named, moment) : 0;
+  for (const { messageIds } of capsules) await store.releaseCompacted(scope, messageIds, moment);
+  await chain.forget(ids);
+  return removed;
+}
+
+async function idsWhere(
   context: MemoryContext,
   predicate: (message: Message) => boolean | Promise<boolean>,
-  moment: Moment,
-  forgotten: Set<string> = new Set(),
-): Promise<number> {
-  let removed = 0;
-  for await (const records of everyRecord(context, 'message')) {
-    const ids: string[] = [];
+): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const records of everyRecord(context, 'message'))
     for (const record of records) if (await predicate(await unpackMessage(record))) ids.push(record.id);
-    if (ids.length > 0) removed += await context.store.forgetIds(context.scope, 'message', ids, moment);
-    for (const id of ids) forgotten.add(id);
-  }
-  return removed;
+  return ids;
 }
 
 /**
- * 1. remove the capsules made with the source, and those that build on them, which would outlive their messages,
- * 2. remove the messages, 3. remove what was kept of capsules that are gone.
+ * 1. take a place in the order of calls, 2. remove the capsules made with the source, and those that build on them, which
+ * would outlive their messages, 3. remove the messages, 4. take a place again, as above, 5. remove the capsules that were
+ * made meanwhile.
  */
 export async function forgetSource(context: MemoryContext, sourceId: string): Promise<number> {
   const { store, scope } = context;
+  const forgetTainted = async (moment: Moment) => {
+    const chain = await readChain(context);
+    const tainted = await chain.builtOn(({ sourceIds }) => sourceIds.includes(sourceId));
+    return removeCapsules(context, chain, tainted, moment);
+  };
   const moment = await store.beginForget(scope);
-  const chain = await readChain(context);
-  const tainted = await chain.builtOn(({ sourceIds }) => sourceIds.includes(sourceId));
-  const ids = chain.capsules.map(({ id }) => id).filter((id) => tainted.has(id));
-  let removed = ids.length > 0 ? await store.forgetIds(scope, 'capsule', ids, moment) : 0;
-  removed += await forgetWhere(context, (message) => sourceIdOf(message) === sourceId, moment);
-  await chain.forget(tainted);
-  return removed;
+  let removed = await forgetTainted(moment);
+  const ids = await idsWhere(context, (message) => sourceIdOf(message) === sourceId);
+  if (ids.length > 0) removed += await store.forgetIds(scope, 'message', ids, moment);
+  return removed + (await forgetTainted(await store.beginForget(scope)));
 }

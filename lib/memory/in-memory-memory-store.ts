@@ -155,6 +155,9 @@ export function inMemoryMemoryStore({
       }
       return covered.length;
     },
+    async releaseCompacted(scope, ids) {
+      for (const id of ids) memoryOf(scope).compacted.delete(id);
+    },
     async forgottenAmong(scope, ids) {
       const { forgotten } = memoryOf(scope);
       return ids.filter((id) => {

@@ -138,6 +138,8 @@ export interface MemoryStore {
     ids: readonly string[],
     moment: Pick<Moment, 'arrivals'>,
   ): Promise<number>;
+  /** What was known of these as compacted is forgotten: the capsule that stood for them is. */
+  releaseCompacted(scope: MemoryScope, ids: readonly string[], moment: Moment): Promise<void>;
   /** Which of these messages have been forgotten, as far as that is still known: for a day. */
   forgottenAmong(scope: MemoryScope, ids: readonly string[]): Promise<readonly string[]>;
   /** Removes what is from `to` or before. Resolves how many records: also those that had expired, but were still stored. */

@@ -420,6 +420,88 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         expect(await idsOf()).toEqual(['c']);
       });
 
+      test('after a clear, the same call is a new one: its own time, and its own place, whatever its contents', async () => {
+        const sent = [say('1'), say('2')];
+        for (const again of [sent, sent.map(({ id }) => ({ id, content: `other ${id}` }))]) {
+          await memory.remember(sent);
+          clock.advanceSecs(2);
+          await memory.forgetSessionRange(0, clock.now());
+          await memory.remember(say('0'));
+          await memory.remember(again);
+
+          const { items } = await memory.recent();
+          expect(items.map(({ id, timestamp }) => [id, timestamp])).toEqual(
+            ['0', '1', '2'].map((id) => [id, clock.now().toISOString()]),
+          );
+          expect(items.slice(1).map(({ content }) => content)).toEqual(again.map(({ content }) => content));
+          await memory.forgetSession();
+        }
+      });
+
+      test('of a range or by a predicate says how many capsules still hold something of it, and forgets them where asked', async () => {
+        const sent = ['a', 'b', 'c'].map((id, index) => say(id, (index + 1) * 1_000));
+        const [a, b, c] = await memory.remember(sent);
+        if (!a || !b || !c) throw new Error('not remembered');
+        const k1 = await memory.storeCapsule({ ...memory.capsuleFromWindow([a], 'a'), id: 'k1' });
+        await memory.storeCapsule({ ...memory.capsuleFromWindow([b], 'ab', k1), id: 'k2' });
+        await memory.storeCapsule({ ...memory.capsuleFromWindow([c], 'c'), id: 'k3' });
+        const ids = async () => (await memory.listCapsules()).items.map(({ id }) => id);
+
+        expect(await memory.forgetMessages({ from: 1_500, to: 1_600 })).toEqual({ deleted: 0, capsules: 1 });
+        expect(await memory.forgetMessages({ from: 1_000, to: 1_000 })).toEqual({ deleted: 1, capsules: 2 });
+        expect(await memory.forgetMessages({ from: 1_000, to: 1_000 })).toEqual({ deleted: 0, capsules: 2 });
+        expect(await memory.forgetMessages({ where: ({ id }) => id === 'c' })).toEqual({
+          ...{ deleted: 1, capsules: 1 },
+        });
+        expect(await ids()).toEqual(['k1', 'k2', 'k3']);
+        const all = { capsules: 'forget' } as const;
+        expect(await memory.forgetMessages({ from: 0, to: 1_000 }, all)).toEqual({ deleted: 0, capsules: 0 });
+        expect(await ids()).toEqual(['k3']);
+        await memory.storeCapsule({ ...memory.capsuleFromWindow([b], 'b'), id: 'k4' });
+        await memory.forgetMessages({ where: ({ id }) => id === 'b' }, all);
+        expect(await ids()).toEqual(['k3']);
+      });
+
+      test('a capsule of a message that was forgotten is refused', async () => {
+        const window = await memory.remember(say('a'));
+        await memory.forgetSessionRange(0, clock.now());
+
+        const capsule = memory.capsuleFromWindow(window, 'a');
+
+        await expect(memory.storeCapsule(capsule)).rejects.toMatchObject({
+          ...{ code: 'invalid_input', field: 'capsule.messageIds' },
+        });
+        expect((await memory.listCapsules()).items).toEqual([]);
+      });
+
+      test('by source follows the chain of capsules, also through those that have been pruned', async () => {
+        const policy = { ...keepForEver, capsuleRetentionSecs: 60 };
+        const short = memoryOf('s1', { policy });
+        const windowOf = async (id: string, source?: string) => short.remember({ ...say(id), source });
+        const k1 = await short.storeCapsule({
+          ...short.capsuleFromWindow(await windowOf('a', 'doc-1'), 'a'),
+          id: 'k1',
+        });
+        clock.advanceSecs(50);
+        const k2 = await short.storeCapsule({
+          ...short.capsuleFromWindow(await windowOf('b', 'doc-2'), 'ab', k1),
+          id: 'k2',
+        });
+        await short.storeCapsule({ ...short.capsuleFromWindow(await windowOf('x'), 'x'), id: 'other' });
+        clock.advanceSecs(50);
+        await pruneCapsules(short, policy);
+        await short.storeCapsule({
+          ...short.capsuleFromWindow(await windowOf('c'), 'abc', k2),
+          id: 'k3',
+        });
+        const ids = async () => (await short.listCapsules()).items.map(({ id }) => id);
+        expect(await ids()).toEqual(['k2', 'other', 'k3']);
+
+        expect(await short.forgetBySourceId('doc-1')).toBe(3);
+
+        expect(await ids()).toEqual(['other']);
+      });
+
       test('a session goes with all that belongs to it, and nothing of a neighbour', async () => {
         const neighbours = ['s1', 's10', 's1/x', 's1#', 'S1', 's', '%', 's1~', 's1/', '/s1'];
         const all = [agent, `${agent}0`, `${agent}/s1`, `${agent}~s1`].flatMap((of) =>
@@ -625,6 +707,22 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         expect(await memory.getCapsule('k')).toEqual(first);
         expect(await idsOf()).toEqual(['m1']);
         expect(() => memory.capsuleFromWindow([], 'nothing')).toThrow('window');
+      });
+    });
+
+    test('an export comes piece by piece, and adds up', async () => {
+      const window = await memory.remember([say('a'), say('b')]);
+      await memory.storeCapsule({ ...memory.capsuleFromWindow(window, 'ab'), id: 'k' });
+      await memory.setUserData('key', 1);
+      await memory.learn('fact', 2);
+
+      const parts: string[] = [];
+      for await (const part of memory.exportParts())
+        parts.push(`${part.kind} ${'key' in part ? part.key : part.value.id}`);
+
+      expect(parts).toEqual(['message a', 'message b', 'capsule k', 'user key', 'knowledge fact']);
+      expect(await memory.exportMemory()).toMatchObject({
+        ...{ messages: window, capsules: [{ id: 'k' }], users: { ann: { key: 1 } }, knowledge: { fact: 2 } },
       });
     });
 

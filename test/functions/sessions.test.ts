@@ -93,6 +93,26 @@ describe('the handlers of sessions and memory', () => {
     }
   });
 
+  test('an export that fits into no answer is refused after no more was read than an answer holds', async () => {
+    const runtime = createRuntime('planner', { stores });
+    await runtime.registerSession('s1');
+    const content = 'x'.repeat(500_000);
+    const sent = Array.from({ length: 60 }, (_, index) => ({ id: `m${index}`, content: content + index }));
+    await runtime.memory('s1', { id: 'ann' }).remember(sent);
+    let read = 0;
+    const list: RuntimeStores['memory']['list'] = async (...args) => {
+      const page = await stores.memory.list(...args);
+      read += page.items.length;
+      return page;
+    };
+    useServices({ ...services, stores: { ...stores, memory: { ...stores.memory, list } } });
+
+    const answer = await ask(exportMemory, 'GET', 'planner');
+
+    expect([answer.statusCode, answer.body.code]).toEqual([413, 'too_large']);
+    expect(read).toBeLessThanOrEqual(28);
+  });
+
   test('what the library remembers and JSON cannot carry is shown as text, and keeps nothing else from being shown', async () => {
     const runtime = createRuntime('planner', { stores });
     await runtime.registerSession('s1');
