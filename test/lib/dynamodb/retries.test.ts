@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
 import { ConflictError } from '../../../lib/persistence/persistence-error.ts';
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
@@ -114,5 +115,99 @@ describe('a write whose answer was lost', () => {
     await losingFirstAnswer(isForget).delete(key, { ifMatch: [etag] });
 
     expect(await storeOver(table.client).head(key)).toBeUndefined();
+  });
+
+  /** What others do, acknowledged, between a write and the retry of its request. */
+  const others = async (writers: number, then: 'stays' | 'forgotten' | 'created again') => {
+    for (let writer = 0; writer < writers; writer++) {
+      await storeOver(table.client).put(key, await textDump(`theirs ${writer}`));
+    }
+    if (then !== 'stays') await storeOver(table.client).delete(key);
+    if (then === 'created again') {
+      await storeOver(table.client).put(key, await textDump('new'), { ifNoneMatch: '*' });
+    }
+    return storeOver(table.client).head(key);
+  };
+  const isForgetting = ({ input }: Command) => input.UpdateExpression?.startsWith('SET gone') === true;
+
+  for (const writers of [1, 2, 5, 20]) {
+    for (const then of ['stays', 'forgotten', 'created again'] as const) {
+      test.each([
+        ['put', false],
+        ['conditional put', true],
+        ['forget', false],
+        ['conditional forget', true],
+      ])(
+        `with ${writers} writers on top, whose last write ${then}: a %s is a success, once`,
+        async (what, isConditional) => {
+          const { etag } = await storeOver(table.client).put(key, await textDump('first'));
+          const condition = isConditional ? { ifMatch: [etag] } : {};
+          let theirs: Awaited<ReturnType<typeof others>>;
+          const meanwhile = async () => {
+            theirs = await others(writers, then);
+          };
+
+          if (what.endsWith('put')) {
+            const store = losingFirstAnswer(isCommit, meanwhile);
+            expect(await store.put(key, await textDump('mine'), condition)).toMatchObject({ version: 2 });
+          } else {
+            await losingFirstAnswer(isForgetting, meanwhile).delete(key, condition);
+          }
+
+          expect(await storeOver(table.client).head(key)).toEqual(theirs);
+        },
+      );
+    }
+  }
+
+  test('a conditional forget over nothing is a conflict, also after a try that never applied', async () => {
+    const send = async (command: Command) => {
+      if (!isForgetting(command)) return table.client.send(command as never);
+      throw sdkError('ConditionalCheckFailedException', 2);
+    };
+
+    const forget = storeOver({ send } as never).delete(key, { ifMatch: ['gone'] });
+
+    await expect(forget).rejects.toEqual(new ConflictError(undefined));
+  });
+
+  test('a request that arrives after its caller was told of a conflict changes nothing', async () => {
+    const theirs = await storeOver(table.client).put(key, await textDump('theirs'));
+    let late: Command | undefined;
+    const send = async (command: Command) => {
+      if (!isCommit(command)) return table.client.send(command as never);
+      late = command;
+      throw sdkError('ConditionalCheckFailedException', 2);
+    };
+    const create = storeOver({ send } as never).put(key, await textDump('mine'), { ifNoneMatch: '*' });
+    await expect(create).rejects.toEqual(new ConflictError(theirs.etag));
+    await storeOver(table.client).delete(key);
+
+    await expect(table.client.send(late as never)).rejects.toThrow();
+
+    expect(await storeOver(table.client).head(key)).toBeUndefined();
+  });
+
+  test('an addition to a counter counts once, and resolves its own sum', async () => {
+    const counters = dynamoDbCounters(table.client, table.tableName);
+    await counters.bump('agent', key, 1);
+    const send = async (command: Command) => {
+      await table.client.send(command as never);
+      await counters.bump('agent', key, 10);
+      return table.client.send(command as never).catch((error: Error) => {
+        throw Object.assign(error, { $metadata: { attempts: 2 } });
+      });
+    };
+    let first = true;
+    const losing = {
+      send: (command: Command) => {
+        const lose = first;
+        first = false;
+        return lose ? send(command) : table.client.send(command as never);
+      },
+    };
+
+    expect(await dynamoDbCounters(losing as never, table.tableName).bump('agent', key, 2)).toBe(3);
+    expect(await counters.get('agent', key)).toBe(13);
   });
 });
