@@ -39,12 +39,14 @@ describe('writers that meet at the worst moment', () => {
   const interfering = (
     matches: (command: Command) => boolean,
     interfere: (send: () => Promise<unknown>) => Promise<unknown>,
+    saw: (command: Command) => void = () => {},
   ) => {
     let done = false;
     const send = (command: Command) => {
       const pass = () => table.client.send(command as never) as Promise<unknown>;
       if (done || !matches(command)) return pass();
       done = true;
+      saw(command);
       return interfere(pass);
     };
     return storeOver({ send } as unknown as EmbeddedTable['client']);
@@ -144,4 +146,29 @@ describe('writers that meet at the worst moment', () => {
     expect(await read()).toBeUndefined();
     expect(await rows()).toBe(0);
   });
+
+  test.each(['forgotten', 'overwritten', 'forgotten while it is written'])(
+    'a chunk row whose first request arrives late, after the snapshot was %s, leaves nothing',
+    async (what) => {
+      let late: Command | undefined;
+      const slow = interfering(
+        ({ constructor: { name } }) => name === 'PutItemCommand',
+        async (send) => {
+          if (what === 'forgotten while it is written') await healthy.delete(key);
+          return { ...((await send()) as object), $metadata: { attempts: 2 } };
+        },
+        (command) => {
+          late ??= command;
+        },
+      );
+      await slow.put(key, await bytesDump(large));
+      if (what === 'overwritten') await healthy.put(key, await textDump('newer'));
+      await healthy.delete(key);
+
+      await expect(table.client.send(late as never)).rejects.toThrow('conditional');
+
+      expect(await read()).toBeUndefined();
+      expect(await rows()).toBe(0);
+    },
+  );
 });
