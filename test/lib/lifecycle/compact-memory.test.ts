@@ -292,6 +292,34 @@ test('an id that a compaction had is free again a year later, or when the messag
   expect(await isTaken('m1')).toBe(false);
 });
 
+test('a compaction in whose time something is forgotten stores nothing; where the session went, its job fails', async () => {
+  const forgetful = createRuntime('support', { stores, clock: clock.now });
+  await say(1, 3);
+  clock.advanceSecs(7 * daySecs);
+  const during = (forget: () => Promise<unknown>) =>
+    compactMemory(forgetful.memory('s1'), async (window) => {
+      await forget();
+      return sum(window);
+    });
+
+  expect(await during(() => forgetful.memory('s1').forgetSessionWhere(({ id }) => id === 'm1'))).toEqual({
+    status: 'overtaken',
+  });
+  expect(await raw()).toEqual(ids(2, 3));
+  await expect(during(() => forgetful.deregisterSession('s1'))).rejects.toMatchObject({
+    code: 'session_not_found',
+  });
+  expect(await raw()).toEqual(ids(2, 3));
+  await forgetful.registerSession('s1');
+  await expect(during(() => forgetful.forgetSession('s1'))).rejects.toMatchObject({
+    code: 'session_not_found',
+  });
+
+  await forgetful.registerSession('s1');
+  expect(await raw()).toEqual([]);
+  expect((await memory.listCapsules()).items).toEqual([]);
+});
+
 test('takes no more than asked for, and hands on the options of the model call', async () => {
   await say(1, 10);
   const seen: unknown[] = [];
