@@ -353,4 +353,40 @@ describe('errors of the SDK', () => {
       throttled: true,
     });
   });
+
+  test('a failure that is none of a condition is passed on, after one request', async () => {
+    dynamoDb.on(UpdateItemCommand).rejects(sdkError('AccessDeniedException'));
+
+    await expect(store.put('agent/k', await textDump('hi'), {})).rejects.toBeInstanceOf(UnavailableError);
+    expect(dynamoDb.calls()).toHaveLength(1);
+  });
+
+  test('an expired snapshot is replaced as a first version, and only the one that was found expired', async () => {
+    const info = {
+      ...{ v: { N: '1' }, format: { S: 'json' }, contentType: { S: 'a/b' }, encoding: { S: 'identity' } },
+      ...{ bytes: { N: '4' }, storedBytes: { N: '4' }, updatedAt: { N: '1' } },
+      ...{ expiresAt: { N: String(now.getTime()) }, checksum: { B: new Uint8Array(32) } },
+    };
+    const expired = { etag: { S: 'old' }, version: { N: '7' }, info: { M: info } };
+    dynamoDb
+      .on(UpdateItemCommand)
+      .rejectsOnce(sdkError('ConditionalCheckFailedException'))
+      .resolves({ Attributes: { ...expired, body: { B: new Uint8Array(4) } } });
+    dynamoDb.on(GetItemCommand).resolves({ Item: expired });
+
+    const receipt = await store.put('agent/k', await textDump('hi'), { ifNoneMatch: '*' });
+
+    expect(receipt).toMatchObject({ version: 1, created: true });
+    const [, again] = inputsOf().map(readable);
+    expect(again?.condition).toBe('etag = "old" AND NOT w_me0 >= "1798761600250000000000000"');
+    expect(again?.update).toContain('version = "1"');
+  });
+
+  test('a condition that fails for no reason that is found is tried ten times, then unavailable', async () => {
+    dynamoDb.on(UpdateItemCommand).rejects(sdkError('ConditionalCheckFailedException'));
+    dynamoDb.on(GetItemCommand).resolves({});
+
+    await expect(store.put('agent/k', await textDump('hi'), {})).rejects.toBeInstanceOf(UnavailableError);
+    expect(inputsOf()).toHaveLength(10);
+  });
 });

@@ -55,6 +55,22 @@ describe('runs in DynamoDB', () => {
     expect(await engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 300 });
   });
 
+  test('what a run is decided by is read consistently: records, claims and leases', async () => {
+    const { register, work, engine, sent } = engineOver();
+    await register(3);
+    const request = { agent: 'support', action: 'digest' };
+    const { run } = await startRun(engine, request);
+    await startRun(engine, request);
+    await work();
+    const shard = { agent: run.agent, runId: run.runId, shard: 0 };
+    await engine.runs.claimShard(shard, { token: 'one', hop: 0 });
+    await engine.runs.claimShard(shard, { token: 'another', hop: 0 });
+
+    const reads = sent.filter(({ name }) => name === 'GetItemCommand');
+    expect(reads.length).toBeGreaterThan(2);
+    for (const { input } of reads) expect(input).toMatchObject({ ConsistentRead: true });
+  });
+
   test('every item expires, and only runs are in the index', async () => {
     const items = (await table.rows()).filter(({ pk }) => !pk?.S?.startsWith('sessions/'));
 
@@ -87,6 +103,34 @@ describe('runs in DynamoDB', () => {
     await expect(engine.runs.progress(shard)).rejects.toMatchObject({ code: 'corrupt' });
     await damage({});
     expect((await engine.runs.progress(shard)).pages).toBe(1);
+  });
+
+  test('a damaged record or lease is corrupt, never a run or a holder that is not there', async () => {
+    const { engine } = engineOver();
+    await engine.leases.acquire('support', 'damaged', { runId: 'r', until: new Date(2e12) }, new Date(0));
+    const put = (item: Record<string, AttributeValue>) =>
+      table.client.send(new PutItemCommand({ TableName: table.tableName, Item: item }));
+    const rows = await table.rows();
+    const record = rows.find(({ runStatus }) => runStatus !== undefined);
+    const lease = rows.find(({ pk }) => pk?.S?.startsWith('lease/') && pk.S.includes('damaged'));
+    if (record === undefined || lease === undefined) throw new Error('there is no record, or no lease');
+
+    const run = { agent: 'support', runId: record.sk?.S?.replace(/^.*[/]/, '') ?? '' };
+    const other: Record<string, AttributeValue> = {
+      ...{ v: { N: '2' }, actionName: { N: '1' }, startedAt: { S: 'today' }, okJobs: { N: '0.5' } },
+      ...{ startedBy: { S: 'nobody' }, runStatus: { S: 'lost' }, onOverlap: { S: 'queue' } },
+    };
+    for (const [name, value] of Object.entries(other)) {
+      await put({ ...record, [name]: value });
+      await expect(engine.runs.get(run), name).rejects.toMatchObject({ code: 'corrupt' });
+    }
+    for (const name of ['heldUntil', 'runId']) {
+      const { [name]: _gone, ...rest } = lease;
+      await put(rest);
+      await expect(engine.leases.holder('support', 'damaged'), name).rejects.toMatchObject({
+        code: 'corrupt',
+      });
+    }
   });
 });
 

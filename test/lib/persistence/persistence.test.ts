@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../../lib/agents/define-agent.ts';
+import { ttlMaxSecs } from '../../../lib/defaults.ts';
 import { forget } from '../../../lib/persistence/forget.ts';
 import { hibernate } from '../../../lib/persistence/hibernate.ts';
 import { memoryStore } from '../../../lib/persistence/memory-store.ts';
@@ -51,16 +52,24 @@ describe('hibernate, thaw and forget', () => {
 
   test('a bad option stores nothing and says which', async () => {
     for (const options of [
-      ...[0, -1, 1.5, Number.NaN, 1e15, '60' as never].map((ttlSeconds) => ({ ttlSeconds })),
+      ...[0, -1, 1.5, Number.NaN, ttlMaxSecs + 1, 1e15, '60' as never].map((ttlSeconds) => ({ ttlSeconds })),
       ...['', ['']].map((ifMatch) => ({ ifMatch })),
       { ifNoneMatch: '' },
       { ifMatch: [] },
       { ifMatch: [1 as never] },
+      { ifMatch: ['E1', ''] },
     ]) {
       const refused = await hibernate({ store }, 'support', 'user-1', 1, options);
       expect(refused).toMatchObject({ status: 'error', error: { code: 'invalid_option' } });
     }
     expect(await thaw({ store }, 'support', 'user-1')).toEqual({ status: 'not_found' });
+  });
+
+  test('the shortest and the longest time to live are taken', async () => {
+    for (const ttlSeconds of [1, ttlMaxSecs]) {
+      const saved = await hibernate({ store }, 'support', 'user-1', 1, { ttlSeconds });
+      expect(saved).toMatchObject({ status: 'ok' });
+    }
   });
 
   test('a state that cannot be stored leaves the one before', async () => {
