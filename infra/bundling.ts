@@ -9,7 +9,7 @@ export const bundling = {
   target: 'node20',
   mainFields: ['module', 'main'],
   /** See lib/schedules/schedule-descriptor.ts. */
-  define: { 'process.env.DORMOUSE_ZONES_CHECKED': '"true"' },
+  define: { 'process.env.DORMOUSE_SCHEDULES_CHECKED': '"true"' },
 } as const;
 
 /** As aliases they hold for an agents module outside the project as well. */

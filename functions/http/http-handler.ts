@@ -30,7 +30,8 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
     let failure: Record<string, unknown> = {};
     try {
       if (operation !== 'fallback') checkRequest(operation, request);
-      response = await inOneCall(() => handle(request, services()));
+      const work = () => handle(request, services());
+      response = await (callOnce.has(operation) ? work() : inOneCall(work));
     } catch (error) {
       response = problemResponse(error, request.id);
       failure = loggable(error);
@@ -51,6 +52,9 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
     return toResult(response);
   };
 }
+
+/** The hot path: they call one store, which bounds the call itself. */
+const callOnce: ReadonlySet<string> = new Set(['hibernate', 'thaw', 'forget'] satisfies Operation[]);
 
 /** An agent is a kind, of which nothing says a name; what can be no agent's name may be any text. */
 function loggableAgent(name = ''): string | undefined {

@@ -12,7 +12,7 @@ import { notApplied } from './snapshot-conditions.ts';
 import type { Item } from './snapshot-head.ts';
 import { trimLanes } from './tombstone.ts';
 import { isConditionFailure } from './translate-error.ts';
-import { translated } from './translated.ts';
+import { translatedCall } from './translated.ts';
 
 export interface DynamoDbCountersOptions {
   readonly clock?: Clock | undefined;
@@ -72,12 +72,12 @@ export function dynamoDbCounters(
 
   return {
     bump: (agent, name, by) =>
-      translated(async () => {
+      translatedCall(async () => {
         const key = keyOf(agent, name);
         return lanes.use((lane) => add(key, by, lane));
       }),
     get: (agent, name) =>
-      translated(async () => {
+      translatedCall(async () => {
         const item = await read(keyOf(agent, name));
         return item === undefined ? 0 : amountOf(item.amount?.N);
       }),

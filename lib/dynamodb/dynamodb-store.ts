@@ -4,7 +4,7 @@ import { chunkMaxBytes, inlineMaxBytes } from '../defaults.ts';
 import { randomEtag } from '../persistence/etag.ts';
 import type { SnapshotCatalog } from '../persistence/snapshot-store.ts';
 import type { StoreOptions } from '../persistence/store-options.ts';
-import { boundedClient } from './call-budget.ts';
+import { clientOfOneCall } from './call-budget.ts';
 import { Lanes } from './lanes.ts';
 import { forgetSnapshot } from './snapshot-forget.ts';
 import { getSnapshot, headSnapshot } from './snapshot-get.ts';
@@ -35,7 +35,7 @@ export interface DynamoDbStoreOptions extends StoreOptions {
 export function dynamoDbStore(options: DynamoDbStoreOptions): SnapshotCatalog {
   const clock = options.clock ?? systemClock;
   const table: HeadTable = {
-    client: boundedClient(options.client ?? new DynamoDBClient({})),
+    client: options.client ?? new DynamoDBClient({}),
     tableName: options.tableName,
     clock,
     lanes: new Lanes(clock, options.writer),
@@ -43,11 +43,13 @@ export function dynamoDbStore(options: DynamoDbStoreOptions): SnapshotCatalog {
     inlineMaxBytes: options.inlineMaxBytes ?? inlineMaxBytes,
     chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,
   };
+  const inOneCall = <T>(work: (table: HeadTable) => Promise<T>) =>
+    translated(() => work({ ...table, client: clientOfOneCall(table.client) }));
   return {
-    get: ((key, isWanted) => translated(() => getSnapshot(table, key, isWanted))) as SnapshotCatalog['get'],
-    head: (key) => translated(() => headSnapshot(table, key)),
-    put: (key, dump, putOptions = {}) => translated(() => putSnapshot(table, key, dump, putOptions)),
-    delete: (key, preconditions = {}) => translated(() => forgetSnapshot(table, key, preconditions)),
-    list: (query) => translated(() => listSnapshots(table, query)),
+    get: ((key, isWanted) => inOneCall((call) => getSnapshot(call, key, isWanted))) as SnapshotCatalog['get'],
+    head: (key) => inOneCall((call) => headSnapshot(call, key)),
+    put: (key, dump, putOptions = {}) => inOneCall((call) => putSnapshot(call, key, dump, putOptions)),
+    delete: (key, preconditions = {}) => inOneCall((call) => forgetSnapshot(call, key, preconditions)),
+    list: (query) => inOneCall((call) => listSnapshots(call, query)),
   };
 }

@@ -17,7 +17,7 @@ import { boundedClient } from './call-budget.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
-import { translated } from './translated.ts';
+import { translatedCall } from './translated.ts';
 
 export interface DynamoDbErrorLogOptions {
   readonly client: DynamoDBClient;
@@ -112,9 +112,9 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
   };
 
   return {
-    record: (agent, error, recordOptions) => translated(() => record(agent, error, recordOptions)),
+    record: (agent, error, recordOptions) => translatedCall(() => record(agent, error, recordOptions)),
     list: (query) =>
-      translated(async () => {
+      translatedCall(async () => {
         const place = parseErrorPlace(query.after);
         const rows = await newest(query.agent, place.before, wantedOf(query, place));
         return errorPage(rows.map(parseError), query, place);

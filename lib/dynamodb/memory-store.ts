@@ -19,7 +19,7 @@ import {
 import { Lanes, type MemoryTable } from './memory-lanes.ts';
 import { getRecord, listRecords } from './memory-read.ts';
 import { forgetValue, listIdentities, listValues, putValue } from './memory-values.ts';
-import { translated } from './translated.ts';
+import { translatedCall } from './translated.ts';
 
 export interface DynamoDbMemoryOptions {
   readonly client: DynamoDBClient;
@@ -50,23 +50,24 @@ export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore
     chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,
   };
   return {
-    append: (scope, kind, request) => translated(() => appendRecords(table, scope, kind, request)),
-    get: (scope, kind, id) => translated(async () => (await getRecord(table, scope, kind, id))?.record),
-    list: (scope, kind, query) => translated(() => listRecords(table, scope, kind, query)),
-    moment: (scope) => translated(() => readMoment(table, scope)),
-    beginForget: (scope) => translated(() => beginPartialForget(table, scope)),
+    append: (scope, kind, request) => translatedCall(() => appendRecords(table, scope, kind, request)),
+    get: (scope, kind, id) => translatedCall(async () => (await getRecord(table, scope, kind, id))?.record),
+    list: (scope, kind, query) => translatedCall(() => listRecords(table, scope, kind, query)),
+    moment: (scope) => translatedCall(() => readMoment(table, scope)),
+    beginForget: (scope) => translatedCall(() => beginPartialForget(table, scope)),
     forgetRange: (scope, kind, range, moment) =>
-      translated(() => forgetRange(table, scope, kind, range, moment)),
-    forgetIds: (scope, kind, ids, moment) => translated(() => forgetIds(table, scope, kind, ids, moment)),
-    removeCompacted: (scope, ids, moment) => translated(() => removeCompacted(table, scope, ids, moment)),
-    releaseCompacted: (scope, ids, moment) => translated(() => releaseCompacted(table, scope, ids, moment)),
-    forgottenAmong: (scope, ids) => translated(() => forgottenAmong(table, scope, ids)),
-    prune: (scope, kind, to) => translated(() => pruneRange(table, scope, kind, { to })),
-    forgetScope: (scope) => translated(() => forgetScope(table, scope)),
+      translatedCall(() => forgetRange(table, scope, kind, range, moment)),
+    forgetIds: (scope, kind, ids, moment) => translatedCall(() => forgetIds(table, scope, kind, ids, moment)),
+    removeCompacted: (scope, ids, moment) => translatedCall(() => removeCompacted(table, scope, ids, moment)),
+    releaseCompacted: (scope, ids, moment) =>
+      translatedCall(() => releaseCompacted(table, scope, ids, moment)),
+    forgottenAmong: (scope, ids) => translatedCall(() => forgottenAmong(table, scope, ids)),
+    prune: (scope, kind, to) => translatedCall(() => pruneRange(table, scope, kind, { to })),
+    forgetScope: (scope) => translatedCall(() => forgetScope(table, scope)),
     putValue: (scope, key, dump, putOptions) =>
-      translated(() => putValue(table, scope, key, dump, putOptions)),
-    listValues: (scope) => translated(() => listValues(table, scope)),
-    forgetValue: (scope, key) => translated(() => forgetValue(table, scope, key)),
-    listIdentities: (scope) => translated(() => listIdentities(table, scope)),
+      translatedCall(() => putValue(table, scope, key, dump, putOptions)),
+    listValues: (scope) => translatedCall(() => listValues(table, scope)),
+    forgetValue: (scope, key) => translatedCall(() => forgetValue(table, scope, key)),
+    listIdentities: (scope) => translatedCall(() => listIdentities(table, scope)),
   };
 }

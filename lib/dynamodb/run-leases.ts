@@ -9,7 +9,7 @@ import { ExpressionParts } from './expression.ts';
 import { enter, leave } from './run-places.ts';
 import { onCondition, type RunTable, runTtl } from './run-table.ts';
 import type { Item } from './snapshot-head.ts';
-import { translated } from './translated.ts';
+import { translatedCall } from './translated.ts';
 
 /** Keeps leases in the table of runs, one item for each action that has run. */
 export function dynamoDbRunLeases(table: RunTable): RunLeases {
@@ -81,11 +81,11 @@ export function dynamoDbRunLeases(table: RunTable): RunLeases {
   };
 
   return {
-    holder: (agent, action) => translated(() => holder(agent, action)),
-    acquire: (agent, action, lease, now) => translated(() => acquire(agent, action, lease, now)),
-    release: (agent, action, runId) => translated(() => release(agent, action, runId)),
-    enter: (agent, runId, max) => translated(() => enter(table, agent, runId, max)),
-    leave: (agent, runIds) => translated(() => leave(table, agent, runIds)),
+    holder: (agent, action) => translatedCall(() => holder(agent, action)),
+    acquire: (agent, action, lease, now) => translatedCall(() => acquire(agent, action, lease, now)),
+    release: (agent, action, runId) => translatedCall(() => release(agent, action, runId)),
+    enter: (agent, runId, max) => translatedCall(() => enter(table, agent, runId, max)),
+    leave: (agent, runIds) => translatedCall(() => leave(table, agent, runIds)),
   };
 }
 

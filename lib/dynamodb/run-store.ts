@@ -12,7 +12,7 @@ import { commitPage, readProgress } from './run-pages.ts';
 import { amountOf, formatRun, parseRun } from './run-record.ts';
 import { foundRun, onCondition, type RunTable, runKey, runTtl } from './run-table.ts';
 import type { Item } from './snapshot-head.ts';
-import { translated } from './translated.ts';
+import { translatedCall } from './translated.ts';
 
 /**
  * Keeps runs in a DynamoDB table. A run is one item; each shard of it has a claim and one item for every page of jobs,
@@ -106,16 +106,16 @@ export function dynamoDbRunStore(given: RunTable): RunStore {
   };
 
   return {
-    create: (run) => translated(() => create(run)),
-    get: (ref) => translated(() => readRun(ref)),
-    list: (query) => translated(() => listRuns(table, query)),
-    markDispatched: (ref) => translated(() => markDispatched(ref)),
-    end: (ref, how) => translated(() => end(ref, how)),
-    claimShard: (shard, claim) => translated(() => claimShard(table, shard, claim)),
-    handOver: (shard, claim) => translated(() => handOver(table, shard, claim)),
-    progress: (shard) => translated(() => readProgress(table, shard)),
-    commitPage: (shard, before, page) => translated(() => commitPage(table, shard, before, page)),
-    finishShard: (shard, progress, at) => translated(() => finishShard(shard, progress, at)),
-    listJobs: (query) => translated(() => listJobs(table, query)),
+    create: (run) => translatedCall(() => create(run)),
+    get: (ref) => translatedCall(() => readRun(ref)),
+    list: (query) => translatedCall(() => listRuns(table, query)),
+    markDispatched: (ref) => translatedCall(() => markDispatched(ref)),
+    end: (ref, how) => translatedCall(() => end(ref, how)),
+    claimShard: (shard, claim) => translatedCall(() => claimShard(table, shard, claim)),
+    handOver: (shard, claim) => translatedCall(() => handOver(table, shard, claim)),
+    progress: (shard) => translatedCall(() => readProgress(table, shard)),
+    commitPage: (shard, before, page) => translatedCall(() => commitPage(table, shard, before, page)),
+    finishShard: (shard, progress, at) => translatedCall(() => finishShard(shard, progress, at)),
+    listJobs: (query) => translatedCall(() => listJobs(table, query)),
   };
 }

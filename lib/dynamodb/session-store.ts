@@ -17,7 +17,7 @@ import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
 import { isConditionFailure, wasRetried } from './translate-error.ts';
-import { translated } from './translated.ts';
+import { translatedCall } from './translated.ts';
 import { ttlAfter } from './ttl.ts';
 
 const itemVersion = '1';
@@ -164,11 +164,11 @@ export function dynamoDbSessionStore(
   };
 
   return {
-    register: (agent, session) => translated(() => register(agent, session)),
-    touch: (agent, id, at) => translated(() => touch(agent, id, at)),
-    get: (agent, id) => translated(() => get(agent, id)),
-    deregister: (agent, id, onlyIf) => translated(() => deregister(agent, id, onlyIf)),
-    listShard: (query) => translated(() => listShard(query)),
+    register: (agent, session) => translatedCall(() => register(agent, session)),
+    touch: (agent, id, at) => translatedCall(() => touch(agent, id, at)),
+    get: (agent, id) => translatedCall(() => get(agent, id)),
+    deregister: (agent, id, onlyIf) => translatedCall(() => deregister(agent, id, onlyIf)),
+    listShard: (query) => translatedCall(() => listShard(query)),
   };
 }
 
