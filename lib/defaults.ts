@@ -149,6 +149,9 @@ export const errorRetentionSecs = 90 * 24 * 60 * 60;
 export const errorMessageMaxChars = 2_000;
 export const errorStackMaxChars = 8_000;
 
+/** How long a writer of errors goes by what it has seen of the others' clocks. */
+export const errorLookMs = 60 * 1000;
+
 /** One in so many recorded errors, by chance, also deletes what has rolled out of the log. Readers never see it, deleted or not. */
 export const errorTrimInterval = 32;
 

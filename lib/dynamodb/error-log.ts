@@ -6,10 +6,16 @@ import {
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
-import { errorRetentionSecs, errorShards, errorTrimInterval, memoryConcurrency } from '../defaults.ts';
+import {
+  errorLookMs,
+  errorRetentionSecs,
+  errorShards,
+  errorTrimInterval,
+  memoryConcurrency,
+} from '../defaults.ts';
 import { CorruptError } from '../persistence/persistence-error.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
-import { errorEntry, errorId } from '../sessions/error-entry.ts';
+import { errorEntry, errorId, stampOf } from '../sessions/error-entry.ts';
 import type { ErrorLog, LoggedError } from '../sessions/error-log.ts';
 import { errorPage, parseErrorPlace, wantedOf } from '../sessions/error-page.ts';
 import { hashOf, shardOf } from '../sessions/shard-of.ts';
@@ -30,8 +36,8 @@ export interface DynamoDbErrorLogOptions {
 const trimmedAtOnce = 10 * errorTrimInterval;
 
 /**
- * Keeps errors in a table of their own, an agent's spread over `errorShards` partitions: one write records. Rolling is
- * exact for readers, who count from the newest; rows that have rolled out are deleted by one error in 32,
+ * Keeps errors in a table of their own, an agent's spread over `errorShards` partitions: one write records, and once in
+ * a minute a look at the newest of each partition. Rolling is exact for readers, who count from the newest; rows that have rolled out are deleted by one error in 32,
  * by chance, and expire.
  */
 export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
@@ -40,7 +46,8 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
   let sequence = 0;
 
   const record: ErrorLog['record'] = async (agent, error, { at, maxErrors }) => {
-    const entry = errorEntry(errorId(at, sequence++, newUnique()), at, error);
+    const stamp = await stampNow(agent, at.getTime());
+    const entry = errorEntry(errorId(stamp, sequence++, newUnique()), at, error);
     const { where, msg, stack, sessionId, runId } = entry;
     await client.send(
       new PutItemCommand({
@@ -48,6 +55,7 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
         Item: {
           ...checkedKey(shardKey(agent, shardOf(entry.id, errorShards)), entry.id),
           v: { N: '1' },
+          recordedAt: { N: String(at.getTime()) },
           where: { S: where },
           msg: { S: msg },
           ...(stack !== undefined && { stack: { S: stack } }),
@@ -61,6 +69,33 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
     if (Math.floor(hashOf(entry.id) / errorShards) % errorTrimInterval === 0)
       await trim(agent, maxErrors).catch(() => {});
     return entry;
+  };
+
+  const clocks = new Map<string, Promise<OtherClocks>>();
+
+  /** The newest stamp that there is decides, and this clock goes on from it. */
+  const look = async (agent: string, now: number): Promise<OtherClocks> => {
+    const [row] = await newest(agent, undefined, 1);
+    return { lookedAt: now, ahead: row === undefined ? 0 : Math.max(0, stampOf(row.sk) + 1 - now), last: 0 };
+  };
+
+  /**
+   * The stamp of an error that is recorded now. Once in a minute, and whenever this clock was set, a writer looks at the
+   * newest stamp; between two looks no request is needed, and another writer may be a minute ahead.
+   */
+  const stampNow = async (agent: string, now: number): Promise<number> => {
+    const known = await clocks.get(agent)?.catch(() => undefined);
+    let seen = known;
+    if (known === undefined || Math.abs(now - known.lookedAt) >= errorLookMs) {
+      if (clocks.size >= agentsMax) clocks.clear();
+      const looking = look(agent, now);
+      clocks.set(agent, looking);
+      // An error must not be lost because others could not be looked at.
+      seen = await looking.catch(() => undefined);
+    }
+    if (seen === undefined) return now;
+    seen.last = Math.max(seen.last, known?.last ?? 0, now + seen.ahead);
+    return seen.last;
   };
 
   /** An agent's errors of all shards, newest first, from `before` on. */
@@ -122,6 +157,16 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
   };
 }
 
+/** What a writer has seen of the others' clocks, and its own last stamp. */
+interface OtherClocks {
+  readonly lookedAt: number;
+  readonly ahead: number;
+  last: number;
+}
+
+/** With tenants there are as many as tenants: a process forgets them all before they are too many. */
+const agentsMax = 1000;
+
 interface Row {
   readonly pk: string;
   readonly sk: string;
@@ -133,7 +178,8 @@ function shardKey(agent: string, shard: number): string {
 }
 
 function parseError({ sk, item }: Row): LoggedError {
-  const ts = new Date(Number(sk.slice(0, sk.indexOf('.'))));
+  // What was recorded before stamps were told from times has its time there only.
+  const ts = new Date(Number(item.recordedAt?.N ?? stampOf(sk)));
   if (item.v?.N !== '1' || Number.isNaN(ts.getTime()))
     throw new CorruptError('the error item has another format');
   return errorEntry(sk, ts, {

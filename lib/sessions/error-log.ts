@@ -10,6 +10,7 @@ export interface NewError {
 
 export interface LoggedError extends NewError {
   readonly id: string;
+  /** The time by the clock of the host where it happened. */
   readonly ts: Date;
 }
 
@@ -28,8 +29,10 @@ export interface ErrorPage {
 }
 
 /**
- * The failures of an agent, newest first. Rolling: only the newest `maxErrors` are there. No entry replaces another,
- * also when two come in the same millisecond, or from several processes at once. Rejects `UnavailableError`.
+ * The failures of an agent, those that came last first, whatever the clocks of their hosts said: what a host whose clock
+ * is ahead has recorded is not the newest for ever, and pushes nothing out that comes later. Rolling: only the newest
+ * `maxErrors` are there. No entry replaces another, also when two come in the same millisecond, or from several
+ * processes at once. Rejects `UnavailableError`.
  */
 export interface ErrorLog {
   record(agent: string, error: NewError, options: { at: Date; maxErrors: number }): Promise<LoggedError>;

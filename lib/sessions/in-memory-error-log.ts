@@ -1,4 +1,4 @@
-import { errorEntry, errorId } from './error-entry.ts';
+import { errorEntry, errorId, stampOf } from './error-entry.ts';
 import type { ErrorLog, LoggedError } from './error-log.ts';
 import { errorPage, parseErrorPlace, wantedOf } from './error-page.ts';
 
@@ -9,9 +9,10 @@ export function inMemoryErrorLog(): ErrorLog {
 
   return {
     async record(agent, error, { at, maxErrors }) {
-      const entry = errorEntry(errorId(at, sequence++, 'here'), at, error);
-      const newestFirst = [...(logs.get(agent) ?? []), entry].sort((a, b) => (a.id < b.id ? 1 : -1));
-      logs.set(agent, newestFirst.slice(0, maxErrors));
+      const log = logs.get(agent) ?? [];
+      const stamp = Math.max(at.getTime(), log[0] ? stampOf(log[0].id) : 0);
+      const entry = errorEntry(errorId(stamp, sequence++, 'here'), at, error);
+      logs.set(agent, [entry, ...log].slice(0, maxErrors));
       return entry;
     },
     async list(query) {

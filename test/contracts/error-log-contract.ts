@@ -94,6 +94,55 @@ export function describeErrorLog(name: string, setUp: () => Promise<ErrorLogUnde
       expect((await pagesOf(1000, 1000)).flat().length).toBeLessThan(100);
     });
 
+    test('of a host 48 hours ahead, the errors are newest only until others come', async () => {
+      const [ahead, right] = [underTest.open().errors, underTest.open().errors];
+      const hour = 60 * 60 * 1000;
+      const timeOf = (index: number) => new Date(at.getTime() + index * 1000);
+      for (let index = 0; index < 20; index++)
+        await ahead.record(
+          agent,
+          { where: 'w', msg: `ahead ${index}` },
+          { at: new Date(timeOf(index).getTime() + 48 * hour), maxErrors: 1000 },
+        );
+      for (let index = 0; index < 40; index++)
+        await right.record(agent, { where: 'w', msg: `${index}` }, { at: timeOf(index), maxErrors: 1000 });
+
+      const newestFirst = Array.from({ length: 40 }, (_, index) => `${39 - index}`);
+      expect((await pagesOf(7, 20)).flat()).toEqual(newestFirst.slice(0, 20));
+      expect((await pagesOf(100)).flat().slice(0, 41)).toEqual([...newestFirst, 'ahead 19']);
+      const { items } = await errors.list({ agent, limit: 1, maxErrors: 1000 });
+      expect(items[0]?.ts).toEqual(timeOf(39));
+    });
+
+    test.each([-48, 48, -1])(
+      'a clock that is set by %d hours between two errors changes no order',
+      async (hours) => {
+        const later = new Date(at.getTime() + hours * 60 * 60 * 1000);
+        const times = [at, at, later, later, at, later, at];
+        for (const [index, time] of times.entries())
+          await errors.record(agent, { where: 'w', msg: `${index}` }, { at: time, maxErrors: 1000 });
+
+        expect((await pagesOf(3)).flat()).toEqual(['6', '5', '4', '3', '2', '1', '0']);
+      },
+    );
+
+    test('of two hosts by turns, one of them days ahead, none is pushed out by the other’s clock', async () => {
+      const logs = [underTest.open().errors, underTest.open().errors];
+      const minute = 60 * 1000;
+      for (let index = 0; index < 30; index++) {
+        // By turns, more than the time between two looks apart.
+        const time = at.getTime() + index * 2 * minute + (index % 2 === 0 ? 48 * 60 * minute : 0);
+        await logs[index % 2]?.record(
+          agent,
+          { where: 'w', msg: `${index}` },
+          { at: new Date(time), maxErrors: 10 },
+        );
+      }
+
+      const lastTen = Array.from({ length: 10 }, (_, index) => `${29 - index}`);
+      expect((await pagesOf(4, 10)).flat()).toEqual(lastTen);
+    });
+
     test('a text of 600 KB is cut to fit', async () => {
       const msg = `${'x'.repeat(1_998)}🔑${'y'.repeat(600_000)}`;
       const entry = await errors.record(agent, { where: 'w', msg, stack: msg }, { at, maxErrors: 10 });

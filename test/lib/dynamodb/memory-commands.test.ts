@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { errorShards } from '../../../lib/defaults.ts';
 import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
 import { dynamoDbErrorLog } from '../../../lib/dynamodb/error-log.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
@@ -300,17 +301,24 @@ describe('commands on sessions, errors and counters', () => {
   });
 
   test('an error is one put, with a time to live; a counter one addition', async () => {
+    dynamoDb.on(QueryCommand).resolves({});
     dynamoDb.on(PutItemCommand).resolves({});
     dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { amount: { N: '3' } } });
 
-    await errors.record('a', { where: 'w', msg: 'm', sessionId: 's' }, { at: now, maxErrors: 10 });
+    const [first, later] = [now, new Date(now.getTime() + 59_000)];
+    for (const at of [first, later])
+      await errors.record('a', { where: 'w', msg: 'm', sessionId: 's' }, { at, maxErrors: 10 });
     expect(await counters.bump('a', 'n', 2)).toBe(3);
 
-    const [record, bump] = sent();
+    // Before the first one the newest stamp of each partition is looked at, for a minute.
+    expect(dynamoDb.commandCalls(QueryCommand)).toHaveLength(errorShards);
+    const [record, second, bump] = sent().slice(errorShards);
+    expect(second?.input.Item).toMatchObject({ sk: { S: '001798761659250.000000001.u' } });
     expect(record?.input.Item).toMatchObject({
       pk: { S: expect.stringMatching(/^errors\/a\/[0-7]$/) },
       sk: { S: '001798761600250.000000000.u' },
       ...{ where: { S: 'w' }, msg: { S: 'm' }, sessionId: { S: 's' }, ttl: { N: '1806537600' } },
+      recordedAt: { N: String(now.getTime()) },
     });
     expect(bump?.input.Key).toEqual({ pk: { S: 'counter/a~n' }, sk: { S: 'counter' } });
     expect(readable(bump?.input ?? {})).toEqual({
