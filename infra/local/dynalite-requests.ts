@@ -4,7 +4,7 @@ import validations from 'dynalite/validations/index.js';
 import { messageOf } from '../../lib/errors.ts';
 
 /** How a request to DynamoDB was answered. */
-export interface DynamoDbAnswer {
+interface DynamoDbAnswer {
   readonly statusCode: number;
   readonly body: string;
 }

@@ -26,8 +26,8 @@ export interface Access {
   readable(): Promise<void>;
 }
 
-export const itemPrefix = (table: string) => `item-${table}~`;
-export const indexPrefix = (table: string, index: string) => `index-local~${table}~${index}~`;
+const itemPrefix = (table: string) => `item-${table}~`;
+const indexPrefix = (table: string, index: string) => `index-local~${table}~${index}~`;
 
 /** Index entries that belong to the item that is written next, in the same turn of the event loop. */
 const joining = new WeakMap<DynaliteDatabase, Operation[]>();
@@ -42,7 +42,7 @@ dynalite.updateIndexes = ({ db }, table, existing, item, writeItem) => {
   }
 };
 
-export function indexOperations(
+function indexOperations(
   table: StoredTable,
   existing: StoredItem | null | undefined,
   item: StoredItem | null | undefined,

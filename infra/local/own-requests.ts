@@ -56,7 +56,7 @@ function ownNames(host: string, localAddress: string): string[] {
   return [...loopbackNames, hostname().toLowerCase(), bracketed(localAddress.replace(/^::ffff:/, ''))];
 }
 
-export function bracketed(host: string): string {
+function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 

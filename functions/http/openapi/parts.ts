@@ -15,7 +15,7 @@ export interface QueryDescription {
 }
 
 /** The query parameters are exactly those that the server takes. */
-export type OperationDescription<Of extends Operation = Operation> = Description & {
+type OperationDescription<Of extends Operation = Operation> = Description & {
   readonly query: Readonly<Record<(typeof queryParameters)[Of][number], QueryDescription>>;
 };
 
@@ -36,7 +36,7 @@ export const tags = {
   runs: 'Actions over the sessions of an agent, on request and on schedule',
   deployment: 'What this deployment has',
 } as const;
-export type Tag = keyof typeof tags;
+type Tag = keyof typeof tags;
 
 export type Descriptions<Of extends Operation> = { readonly [One in Of]: OperationDescription<One> };
 
