@@ -66,7 +66,7 @@ export const richBytesMax = 256 * 1024 * 1024;
  * What a state or message that somebody sends may hold, however few bytes say it: a function of 1,024 MB has to hold it
  * as values, as text and as bytes at the same time.
  */
-export const sentMaxValues = 1_000_000;
+export const sentMaxValues = 500_000;
 export const sentMaxChars = 32 * 1024 * 1024;
 
 /** In a rich text that somebody sends: what takes far longer than its bytes to be read. */

@@ -1,4 +1,4 @@
-import { jsonMaxDepth, ttlMaxSecs } from '../../lib/defaults.ts';
+import { jsonMaxDepth, sentMaxValues, ttlMaxSecs } from '../../lib/defaults.ts';
 import { hibernateSent } from '../../lib/persistence/hibernate.ts';
 import type { Dump } from '../../lib/persistence/snapshot-store.ts';
 import { makeStoreKey } from '../../lib/persistence/store-key.ts';
@@ -41,13 +41,23 @@ const putInstance: Handle = async (request, services) => {
 
 export const handler = httpHandler('hibernate', putInstance);
 
-/** Callbacks and schemas read values, which opaque bytes have none of. */
-function assertReads({ definition }: AgentTarget, { format }: Content): void {
+/**
+ * Callbacks and schemas read values, which opaque bytes have none of. A state that is one string falls apart into its
+ * characters where a callback spreads it, as most do: `{ ...state }`.
+ */
+function assertReads({ definition }: AgentTarget, { format, value }: Content): void {
   const reads = definition?.dump !== undefined || definition?.state !== undefined;
   if (reads && format === 'bytes') {
     throw new HttpError(
       'unsupported_media_type',
       `agent '${definition.name}' takes application/json: its callbacks read the state`,
+    );
+  }
+  const isRead = reads || definition?.load !== undefined;
+  if (isRead && typeof value === 'string' && value.length > sentMaxValues) {
+    throw new HttpError(
+      'too_large',
+      `a state that is one string has at most ${sentMaxValues} characters here`,
     );
   }
 }

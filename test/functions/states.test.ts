@@ -43,6 +43,8 @@ interface Sent {
   readonly type?: string;
   readonly headers?: Record<string, string>;
   readonly gzip?: boolean;
+  /** Only for agents whose callbacks read the state. */
+  readonly readers?: boolean;
 }
 
 const put = async (
@@ -260,10 +262,11 @@ describe('a few bytes that stand for more than a function holds', () => {
   const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   test.each<[string, string, number, Sent?]>([
     ['eight million objects', many('{}', 8_000_000), 413, { gzip: true }],
-    ['a million and one numbers', many('0', 1_000_001), 413],
+    ['half a million and one numbers', many('0', 500_001), 413],
     ['sixteen million brackets', deep(16_000_000), 400, { gzip: true }],
     ['brackets that are never closed', '['.repeat(5_000_000), 400],
     ['objects that are never closed', '{"a":'.repeat(100_000), 400],
+    ['a string that a callback would spread', `"${'x'.repeat(3_000_000)}"`, 413, { readers: true }],
     ['10,001 levels', deep(10_001), 400],
     ['33 MiB', `"${'x'.repeat(33 * 1024 * 1024)}"`, 413, { gzip: true }],
     ['36 bytes of a long array', '[{"list":1},[-7,4294967295,5,2],"x"]', 400, { type: richType }],
@@ -274,9 +277,9 @@ describe('a few bytes that stand for more than a function holds', () => {
       { type: richType },
     ],
     ['levels in a rich text', deep(3), 400, { type: richType }],
-    ['a rich text of many values', many('0', 1_000_001), 413, { type: richType }],
+    ['a rich text of many values', many('0', 500_001), 413, { type: richType }],
   ])('is refused before it is parsed: %s', async (_, body, status, sent = {}) => {
-    for (const agent of ['readme', 'checked', 'planner']) {
+    for (const agent of ['readme', 'checked', ...(sent.readers ? [] : ['planner'])]) {
       const start = performance.now();
       const answer = await put(agent, body, sent);
 
@@ -286,9 +289,9 @@ describe('a few bytes that stand for more than a function holds', () => {
     expect((await get('planner')).statusCode).toBe(404);
   });
 
-  test('is told from what may be large: strings full of brackets and commas, a million values, 10,000 levels', async () => {
+  test('is told from what may be large: strings full of brackets and commas, half a million values, 10,000 levels', async () => {
     const strings = JSON.stringify({ text: '[[{,"\\'.repeat(100_000) });
-    for (const body of [strings, many('0', 999_999), deep(10_000)]) {
+    for (const body of [strings, many('0', 499_999), deep(10_000)]) {
       expect((await put('planner', body)).statusCode).toBe(200 + (body === strings ? 1 : 0));
       expect((await get('planner')).body).toBe(body);
     }
