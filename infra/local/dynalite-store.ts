@@ -26,7 +26,6 @@ export interface Access {
   readable(): Promise<void>;
 }
 
-const itemPrefix = (table: string) => `item-${table}~`;
 const indexPrefix = (table: string, index: string) => `index-local~${table}~${index}~`;
 
 /** Index entries that belong to the item that is written next, in the same turn of the event loop. */
