@@ -21,7 +21,7 @@ const key = pathParameter(
   { type: 'string', minLength: 1, maxLength: keyMaxBytes, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f%?#\\\\]+$' },
   `The instance’s key: 1 to ${keyMaxBytes} UTF-8 bytes, slashes included (as they are, or as %2F); no control characters, %, ?, #, backslash, and no segment that is empty, . or ..`,
 );
-const etags = '^\\s*(?:\\*|(?:W/)?"[^"]+"(?:\\s*,\\s*(?:W/)?"[^"]+")*)\\s*$';
+const etags = '^([*]|(W/)?"[!#-~]+"(, *(W/)?"[!#-~]+")*)$';
 const ifMatch = header(
   'If-Match',
   'Only if one of these ETags, or anything (*), is stored (RFC 9110)',
@@ -77,7 +77,7 @@ export const instanceOperations: Descriptions<InstanceOperation> = {
     summary: 'Hibernate: store the state of an instance, replacing the one before',
     parameters: [
       ...[agent, key, ifMatch, ifNoneMatch, ifUnmodifiedSince],
-      header('Content-Encoding', 'gzip, or absent', '^(?:gzip|identity)$'),
+      header('Content-Encoding', 'gzip, or absent', '^((x-)?gzip|identity)?$'),
     ],
     query: {
       ttl: {
@@ -85,9 +85,12 @@ export const instanceOperations: Descriptions<InstanceOperation> = {
         schema: { type: 'integer', minimum: 1, maximum: ttlMaxSecs },
       },
     },
-    requestBody: described('The state: JSON, or any bytes under any other content type', {
-      ...{ required: true, content: state },
-    }),
+    requestBody: described(
+      'The state: JSON, or any bytes under any other content type; an absent body is no bytes',
+      {
+        content: state,
+      },
+    ),
     responses: {
       200: described('Replaced', { headers: etag, content: jsonContent(ref('Hibernated')) }),
       201: described('Stored for the first time', { headers: etag, content: jsonContent(ref('Hibernated')) }),
