@@ -42,9 +42,21 @@ export const explainedGrants: readonly ExplainedGrant[] = [
   { fn: 'Work', action: 'dynamodb:Query', resource: 'ErrorsTable', reason: trimmed },
   { fn: 'Work', action: 'dynamodb:DeleteItem', resource: 'ErrorsTable', reason: trimmed },
   {
-    fn: 'Remember',
+    fn: 'Work',
     action: 'dynamodb:DeleteItem',
+    resource: 'SessionsTable',
+    reason: 'An action may forget user data and knowledge: no action here does',
+  },
+  {
+    fn: 'ForgetMessages',
+    action: 'dynamodb:DeleteItem',
+    reason: 'What a writer that died has left in the session is deleted: none dies here',
+  },
+  {
+    fn: 'ForgetMessages',
+    action: 'dynamodb:Query',
+    resource: 'SessionsTable',
     reason:
-      'Chunk rows are taken back where two writers store large messages under one id and both have announced theirs before one commits',
+      'With ?capsules=forget, what capsules that were pruned had been made of is looked up: the suite forgets none',
   },
 ];

@@ -9,4 +9,8 @@ export const emulatorLimits: Readonly<Record<string, string>> = {
     'no IAM policy matches a path with a line feed, so the caller gets 403',
   'a dot segment at the end of a path is not resolved away':
     'it normalizes such a path differently than URL does, so the signature of the client does not fit',
+  'a parameter without a name is 400':
+    'it drops such a parameter before it checks the signature, which then does not fit, so the caller gets 403',
+  'OPTIONS is a method like another one: 405 with Allow':
+    'it answers OPTIONS itself, for CORS, which this deployment does not have',
 };

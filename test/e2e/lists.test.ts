@@ -106,7 +106,6 @@ describe('lists, agents and errors', () => {
       [`${at}?Limit=5`, "did you mean 'limit'"],
       [`${at}?prefx=s`, "did you mean 'prefix'"],
       [`${at}?page=2`, 'prefix, limit, cursor'],
-      [`${at}?=2`, 'prefix, limit, cursor'],
       ['/v1/agents?limit=5', 'takes none'],
     ] as const) {
       const method = target.includes('s1?') ? 'PUT' : 'GET';
@@ -114,6 +113,12 @@ describe('lists, agents and errors', () => {
       expect([refused.status, target]).toEqual([400, target]);
       expect((refused.json() as { detail: string }).detail).toContain(hint);
     }
+  });
+
+  httpCase('a parameter without a name is 400', async () => {
+    const refused = await list('?=2');
+    expect(refused.status).toBe(400);
+    expect((refused.json() as { detail: string }).detail).toContain('prefix, limit, cursor');
   });
 
   httpCase(
@@ -155,6 +160,11 @@ describe('lists, agents and errors', () => {
     expect(Object.keys(document.paths)).toContain('/v1/agents/{agent}/instances/{key}');
   });
 
+  httpCase('OPTIONS is a method like another one: 405 with Allow', async () => {
+    const refused = await call('OPTIONS', '/v1/agents');
+    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET']);
+  });
+
   httpCase(
     'another method of a known path is 405 with Allow, an unknown path 404, both as problems',
     async () => {
@@ -163,7 +173,7 @@ describe('lists, agents and errors', () => {
       expect(wrong.headers.allow?.split(', ').sort()).toEqual(['DELETE', 'GET', 'HEAD', 'PUT']);
       expect(wrong.json()).toMatchObject({ code: 'method_not_allowed' });
       expect((await call('POST', '/v1/agents', { body: '{}' })).headers.allow).toBe('GET');
-      for (const method of ['HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'PUT', 'QUERY']) {
+      for (const method of ['HEAD', 'TRACE', 'PATCH', 'PUT', 'QUERY']) {
         const refused = await call(method, '/v1/agents');
         expect([method, refused.status, refused.headers.allow]).toEqual([method, 405, 'GET']);
       }

