@@ -1,4 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { BatchWriteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { sessionShards } from '../../lib/defaults.ts';
@@ -34,6 +35,7 @@ export async function registerSessions(
       pk: { S: shardPartition(agent, shardOf(id, sessionShards)) },
       sk: { S: `session/${id}` },
       ...{ v: { N: '1' }, meta: { S: JSON.stringify(meta) }, registeredAt: time, lastActiveAt: time },
+      registeredBy: { S: randomUUID() },
     };
   };
 
@@ -42,7 +44,7 @@ export async function registerSessions(
   const { Item } = await client.send(
     new GetItemCommand({ TableName, Key: { pk, sk }, ConsistentRead: true }),
   );
-  deepStrictEqual(Item, { pk, sk, ...rest });
+  deepStrictEqual(Item, { pk, sk, ...rest, registeredBy: Item?.registeredBy });
 
   const batches = Array.from({ length: Math.ceil(count / 25) }, (_, batch) => batch * 25);
   const putBatch = async (first: number) => {
