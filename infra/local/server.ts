@@ -12,6 +12,7 @@ import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
 import { errorsTable, runsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import type { RunQueue } from '../../lib/runs/run-queue.ts';
 import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from './embedded-dynamodb.ts';
+import { startExpiry } from './expired-rows.ts';
 import { fireOver } from './fire-schedule.ts';
 import { handlersOver, serve } from './gateway.ts';
 import { isLocal, localRoutes } from './local-routes.ts';
@@ -96,11 +97,12 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     throw error;
   }
   pump.start(services);
+  const expiry = startExpiry(database);
   const ticker = schedules ? startTicker({ agents: definitions.values(), fire, log }) : undefined;
 
   const close = async () => {
     ticker?.close();
-    await Promise.all([closeServer(server), pump.close(closingMaxMs)]);
+    await Promise.all([closeServer(server), pump.close(closingMaxMs), expiry.close()]);
     await database.close();
   };
   return {
