@@ -66,7 +66,7 @@ async function fireByName(
   query: URLSearchParams,
 ): Promise<HttpResponse> {
   const [time, only] = [query.get('time'), query.get('agent')];
-  const at = time === null ? clock() : new Date(momentOf(time, 'time'));
+  const at = time === null ? clock() : momentOf(time, 'time');
   const found = [...agents.values()].flatMap(({ name: agent, schedules = [] }) =>
     schedules
       .filter((schedule) => schedule.name === name && (only === null || only === agent))

@@ -148,6 +148,9 @@ describe('messages over HTTP', () => {
     await remember({ id: 'now', content: 'now', sender });
 
     expect(await ids(`?since=${minute(1)}&until=${minute(2)}`)).toEqual(['m1', 'm2']);
+    // As a number this moment looks like epoch seconds, but it was not sent as one.
+    expect((await ids('?since=1972-01-01T00:00:00Z')).length).toBeGreaterThan(0);
+    expect(await ids('?until=1972-01-01T00:00:00Z')).toEqual([]);
     expect(await ids(`?until=2027-03-01T12:00:00Z`)).toContain('m0');
     expect(await ids('?hours=1')).toContain('now');
     for (const query of [
