@@ -15,7 +15,7 @@ export default defineConfig({
         test: {
           ...{ name: 'library', isolate: false, setupFiles: 'test/support/byte-equality.ts' },
           include: [
-            'test/{lib,contracts,e2e}/**/*.test.ts',
+            'test/{lib,contracts,e2e,linearizability}/**/*.test.ts',
             'test/infra/*.test.ts',
             'test/infra/rehearsal/*.test.ts',
           ],
