@@ -23,10 +23,10 @@ export interface TickerOptions {
 /**
  * Fires the schedules of agents at their times, by the project's own calendar: it is the one that EventBridge's
  * expressions are proved against, and cron libraries read neither these nor time zones as EventBridge does. Of ticks
- * that were slept through, the first one is fired, late. A rate counts from now.
+ * that were slept through, the first one is fired, late. A rate counts from now. Where the clock is set back, its times
+ * come again (the dispatcher knows a tick that it has had), and a rate keeps its pace.
  */
 export function startTicker({ agents, fire, log, clock = systemClock }: TickerOptions): { close(): void } {
-  const startedAt = clock();
   const timers = new Set<NodeJS.Timeout>();
   let closed = false;
 
@@ -56,17 +56,31 @@ export function startTicker({ agents, fire, log, clock = systemClock }: TickerOp
   };
 
   const wait = (agent: string, schedule: ScheduleDescriptor) => {
-    const armedAt = clock();
-    const due = nextAfter(armedAt, schedule, startedAt);
-    if (due === undefined) return;
+    let seen = clock().getTime();
+    let seenAt = performance.now();
+    let anchor = seen;
+    let due = nextAfter(seen, schedule, anchor);
+    if (due === undefined) {
+      log(`Schedule '${schedule.name}' of '${agent}' is over: it does not fire any more`);
+      return;
+    }
     const step = () => {
-      const now = clock();
-      if (now >= due) void deliver(agent, schedule, due);
-      // Also when the clock was set back: an earlier time may be due now.
-      if (now >= due || now < armedAt) wait(agent, schedule);
-      else after(Math.min(due.getTime() - now.getTime(), stepMaxMs), step);
+      const now = clock().getTime();
+      const passedMs = performance.now() - seenAt;
+      if (now < seen) {
+        // From where the last step was by the new time: what came due since then is not skipped.
+        anchor -= Math.round(seen + passedMs - now);
+        due = nextAfter(now - passedMs, schedule, anchor);
+      }
+      if (due !== undefined && now >= due.getTime()) {
+        void deliver(agent, schedule, due);
+        due = nextAfter(now, schedule, anchor);
+      }
+      seen = now;
+      seenAt += passedMs;
+      if (due !== undefined) after(Math.min(due.getTime() - now, stepMaxMs), step);
     };
-    after(Math.min(due.getTime() - armedAt.getTime(), stepMaxMs), step);
+    step();
   };
 
   for (const { name, schedules = [] } of agents) for (const schedule of schedules) wait(name, schedule);
@@ -79,9 +93,9 @@ export function startTicker({ agents, fire, log, clock = systemClock }: TickerOp
   };
 }
 
-function nextAfter(now: Date, schedule: ScheduleDescriptor, startedAt: Date): Date | undefined {
+function nextAfter(after: number, schedule: ScheduleDescriptor, anchor: number): Date | undefined {
   const { everyMs } = parseSchedule(schedule.cron);
-  if (everyMs === undefined) return nextFireTimes(schedule, now, 1)[0];
-  const passed = Math.max(0, now.getTime() - startedAt.getTime());
-  return new Date(startedAt.getTime() + (Math.floor(passed / everyMs) + 1) * everyMs);
+  if (everyMs === undefined) return nextFireTimes(schedule, new Date(after), 1)[0];
+  const passedMs = Math.max(0, after - anchor);
+  return new Date(anchor + (Math.floor(passedMs / everyMs) + 1) * everyMs);
 }

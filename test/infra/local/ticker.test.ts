@@ -8,6 +8,7 @@ const dayMs = 24 * 60 * minuteMs;
 const started = { started: 1, duplicate: 0, skipped: 0 };
 
 const printed: string[] = [];
+const logged: string[] = [];
 const tickers: { close(): void }[] = [];
 beforeEach(() => {
   vi.useFakeTimers();
@@ -20,6 +21,7 @@ afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
   printed.length = 0;
+  logged.length = 0;
 });
 
 /** What is fired, as `schedule at`, while schedules of one agent tick. */
@@ -38,7 +40,7 @@ function ticking(
   const fired: string[] = [];
   const ticker = startTicker({
     agents: [agent],
-    log: () => {},
+    log: (line) => void logged.push(line),
     fire: (_agent, { name }, at) => {
       fired.push(`${name} ${at.toISOString()}`);
       return outcome();
@@ -109,6 +111,58 @@ describe('schedules', () => {
     await vi.advanceTimersByTimeAsync(2 * minuteMs);
 
     expect(fired).toEqual(['minutely 2027-01-01T00:01:00.000Z', 'minutely 2027-01-01T00:02:00.000Z']);
+  });
+
+  // The timer is set for 00:01: what the clock shows then, after it was set back by whole hours and some seconds.
+  it.each([
+    ['before a minute', '2026-12-31T22:00:59.500Z', 'T22:01:00.000Z', 'T22:02:00.000Z'],
+    ['at a minute', '2026-12-31T22:01:00.000Z', 'T22:01:00.000Z', 'T22:02:00.000Z'],
+    ['just after a minute', '2026-12-31T22:01:00.004Z', 'T22:01:00.000Z', 'T22:02:00.000Z'],
+  ])('skip no minute when a clock was set back by two hours, seen %s', async (_when, seen, ...due) => {
+    const { fired } = ticking({ minutely: '* * * * *' });
+
+    vi.setSystemTime(Date.parse(seen) - minuteMs / 2);
+    await vi.advanceTimersByTimeAsync(minuteMs / 2 + 500);
+    expect(fired).toEqual([`minutely 2026-12-31${due[0]}`]);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+
+    expect(fired.slice(1)).toEqual([`minutely 2026-12-31${due[1]}`]);
+  });
+
+  it('come again under the same times where the clock shows them again', async () => {
+    const { fired } = ticking({ minutely: '* * * * *' });
+    await vi.advanceTimersByTimeAsync(2 * minuteMs);
+
+    vi.setSystemTime('2027-01-01T00:00:30Z');
+    await vi.advanceTimersByTimeAsync(2 * minuteMs);
+
+    const times = ['2027-01-01T00:01:00.000Z', '2027-01-01T00:02:00.000Z'];
+    expect(fired).toEqual([...times, ...times].map((time) => `minutely ${time}`));
+  });
+
+  it.each([-2 * 60, 2 * 60])('at a rate keep firing when the clock is set by %i minutes', async (minutes) => {
+    const { fired } = ticking({ often: 'rate(5 minutes)' });
+    await vi.advanceTimersByTimeAsync(12 * minuteMs);
+    expect(fired).toHaveLength(2);
+
+    vi.setSystemTime(Date.now() + minutes * minuteMs);
+    await vi.advanceTimersByTimeAsync(13 * minuteMs);
+
+    const tickOf = (line: string | undefined) => Date.parse(line?.slice('often '.length) ?? '');
+    const last = fired.slice(-2).map(tickOf);
+    expect(last).toEqual([(last[1] ?? 0) - 5 * minuteMs, last[1]]);
+    expect(Date.now() - (last[1] ?? 0)).toBeLessThan(5 * minuteMs);
+  });
+
+  it('that are over are told once, at the start', async () => {
+    ticking({ past: 'cron(0 0 1 1 ? 2026)', launch: 'at(2026-12-31T23:59:00)', minutely: '* * * * *' });
+
+    await vi.advanceTimersByTimeAsync(3 * minuteMs);
+
+    expect(logged.filter((line) => line.includes('is over'))).toEqual([
+      "Schedule 'past' of 'support' is over: it does not fire any more",
+      "Schedule 'launch' of 'support' is over: it does not fire any more",
+    ]);
   });
 
   it('that have ended do not fire, and none does after the end of the ticker', async () => {
