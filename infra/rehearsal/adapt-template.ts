@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { withBatchAction } from './batch-action.ts';
+import { withFewWorkers } from './few-workers.ts';
 import { withoutLeftOut } from './left-out.ts';
 import { withTimeOfEvent } from './scheduled-time.ts';
 import type { Adaptation, Template } from './template.ts';
@@ -13,7 +14,7 @@ export async function adaptTemplate(templateFile: string): Promise<readonly stri
 }
 
 function adapted(synthesized: Template): Adaptation {
-  const steps = [withoutLeftOut, withoutTlsDemand, withTimeOfEvent, withBatchAction];
+  const steps = [withoutLeftOut, withoutTlsDemand, withTimeOfEvent, withBatchAction, withFewWorkers];
   return steps.reduce<Adaptation>(
     ({ template, lines }, step) => {
       const next = step(template);

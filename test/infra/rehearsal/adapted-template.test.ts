@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withBatchAction } from '../../../infra/rehearsal/batch-action.ts';
+import { withFewWorkers } from '../../../infra/rehearsal/few-workers.ts';
 import { grantsOf } from '../../../infra/rehearsal/grants.ts';
 import { withoutLeftOut } from '../../../infra/rehearsal/left-out.ts';
 import { withTimeOfEvent } from '../../../infra/rehearsal/scheduled-time.ts';
@@ -100,4 +101,16 @@ describe('a role that may send messages', () => {
   test('is the only one that may', () => {
     expect(withBatchAction(withRole(read))).toEqual({ template: withRole(read), lines: [] });
   });
+});
+
+test('a queue has two of its messages worked on at a time, and nothing else of its delivery changes', () => {
+  const delivery = (MaximumConcurrency: number) => ({
+    Type: 'AWS::Lambda::EventSourceMapping',
+    Properties: { BatchSize: 1, ScalingConfig: { MaximumConcurrency } },
+  });
+
+  const { template, lines } = withFewWorkers({ Resources: { Delivery: delivery(16) } });
+
+  expect(template.Resources).toEqual({ Delivery: delivery(2) });
+  expect(lines).toEqual([expect.stringContaining('Delivery works on 2 messages at a time')]);
 });
