@@ -23,6 +23,13 @@ export class ExpressionParts {
     return placeholder;
   }
 
+  /** What sets these attributes in an update: the part after `SET`. */
+  assign(attributes: Readonly<Record<string, AttributeValue>>): string {
+    return Object.entries(attributes)
+      .map(([attribute, value]) => `${this.name(attribute)} = ${this.value(value)}`)
+      .join(', ');
+  }
+
   /** Absent where empty: DynamoDB refuses an empty map. */
   get attributes(): {
     ExpressionAttributeNames?: Record<string, string>;

@@ -55,11 +55,9 @@ async function leaveOnly(
     Key: key,
     ConditionExpression: [`place = ${parts.value({ S: place })}`, ...absent].join(' AND '),
   };
-  const assign = Object.entries(left ?? {}).map(
-    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
-  );
+  const assign = parts.assign(left ?? {});
   const update = {
-    UpdateExpression: `SET ${assign.join(', ')} REMOVE place, info, body, chunks, arrival, digest, dead`,
+    UpdateExpression: `SET ${assign} REMOVE place, info, body, chunks, arrival, digest, dead`,
   };
   try {
     await table.client.send(
@@ -85,16 +83,14 @@ async function claim(
   const parts = new ExpressionParts();
   const limbo = limboPlace(table.clock().getTime());
   const claimed = parts.value({ SS: sets });
-  const assign = Object.entries({ ...marked, place: { S: limbo } }).map(
-    ([name, value]) => `${name} = ${parts.value(value)}`,
-  );
+  const assign = parts.assign({ ...marked, place: { S: limbo } });
   try {
     await table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: key,
         UpdateExpression: [
-          `SET ${assign.join(', ')}`,
+          `SET ${assign}`,
           `REMOVE info, body, chunks, arrival, digest, ${parts.name('ttl')}`,
           `ADD dead ${claimed} DELETE ${parts.name('sets')} ${claimed}`,
         ].join(' '),
@@ -136,9 +132,7 @@ export async function replaceByMarker(
 ): Promise<void> {
   const parts = new ExpressionParts();
   const attributes = { ...formatMarker(marker, row.arrival ?? row.gone?.arrival), ttl: markerTtl(marker) };
-  const assign = Object.entries(attributes).map(
-    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
-  );
+  const assign = parts.assign(attributes);
   const unchanged =
     row.fence === undefined
       ? 'attribute_not_exists(fence)'
@@ -152,7 +146,7 @@ export async function replaceByMarker(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: itemKey({ pk: memoryPartition(scope), sk: row.sk }),
-        UpdateExpression: `SET ${assign.join(', ')} REMOVE info, body, arrival, digest`,
+        UpdateExpression: `SET ${assign} REMOVE info, body, arrival, digest`,
         ConditionExpression: `attribute_not_exists(place) AND ${same}`,
         ...parts.attributes,
       }),

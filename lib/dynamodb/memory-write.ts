@@ -98,9 +98,7 @@ async function commit(table: SnapshotTable, write: RecordWrite, set: ChunkSet | 
     place: recordPlace(kind, record.place),
     storedAt: table.clock(),
   });
-  const assign = Object.entries(attributes).map(
-    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
-  );
+  const assign = parts.assign(attributes);
   const remove = [...recordAttributes, ...markerAttributes]
     .filter((name) => !(name in attributes))
     .map((name) => parts.name(name));
@@ -110,7 +108,7 @@ async function commit(table: SnapshotTable, write: RecordWrite, set: ChunkSet | 
     new UpdateItemCommand({
       TableName: table.tableName,
       Key: recordKey(scope, kind, record.id),
-      UpdateExpression: `SET ${assign.join(', ')} REMOVE ${remove.join(', ')}`,
+      UpdateExpression: `SET ${assign} REMOVE ${remove.join(', ')}`,
       ConditionExpression: conditions.join(' AND '),
       ...parts.attributes,
     }),
