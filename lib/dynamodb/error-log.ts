@@ -24,6 +24,7 @@ import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import type { Item } from './snapshot-head.ts';
 import { translatedCall } from './translated.ts';
+import { ttlIn } from './ttl.ts';
 
 export interface DynamoDbErrorLogOptions {
   readonly client: DynamoDBClient;
@@ -61,7 +62,7 @@ export function dynamoDbErrorLog(options: DynamoDbErrorLogOptions): ErrorLog {
           ...(stack !== undefined && { stack: { S: stack } }),
           ...(sessionId !== undefined && { sessionId: { S: sessionId } }),
           ...(runId !== undefined && { runId: { S: runId } }),
-          ttl: { N: String(Math.floor(at.getTime() / 1000) + errorRetentionSecs) },
+          ttl: { N: String(ttlIn(at, errorRetentionSecs)) },
         },
       }),
     );

@@ -6,11 +6,13 @@ import type { Appended, AppendRequest, MemoryScope, RecordKind } from '../memory
 import { placeRecords } from '../memory/record-place.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
-import { admitted, endTurn, numberOf, type Turn, takeTurn } from './memory-clock.ts';
+import { numberOf } from './memory-clock.ts';
 import { recordSortKey, requestKey } from './memory-keys.ts';
 import type { MemoryTable } from './memory-lanes.ts';
+import { inTurn, type Turn } from './memory-turn.ts';
 import { storeRecord } from './memory-write.ts';
 import { isConditionFailure, translateError } from './translate-error.ts';
+import { ttlIn } from './ttl.ts';
 
 /**
  * 1. take a turn: as many arrival numbers as there are records, and the announcement of their ids, 2. have the session
@@ -33,16 +35,10 @@ export async function appendRecords(
     for (const ids of portionsOf(kind, left)) {
       const keys = ids.map((id) => recordSortKey(kind, id));
       const count = origin === undefined ? request.records.length : 0;
-      const turn = await takeTurn(table, scope, { keys, count, since: request.since });
-      let certain = false;
-      try {
-        await admitted(table, scope, turn, request.admit);
+      await inTurn(table, scope, { ...request, keys, count }, async (turn) => {
         origin ??= await originOf(table, scope, request, turn);
         fenced.push(...(await storeAll(table, { scope, kind, request, origin, turn, ids, outcomes })));
-        certain = true;
-      } finally {
-        await endTurn(table, scope, turn, certain);
-      }
+      });
     }
     if (fenced.length > 0 && request.since !== undefined) throw new ForgottenMeanwhileError();
     left = fenced;
@@ -148,7 +144,7 @@ async function keepOrigin(
           receivedAt: { N: String(receivedAt) },
           firstArrival: { N: String(firstArrival) },
           forgets: { N: String(forgets) },
-          ttl: { N: String(Math.floor(receivedAt / 1000) + requestKnownForSecs) },
+          ttl: { N: String(ttlIn(new Date(receivedAt), requestKnownForSecs)) },
         },
         ConditionExpression: notKnown,
         ...parts.attributes,

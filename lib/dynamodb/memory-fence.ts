@@ -12,6 +12,7 @@ import { isInLimbo, isVisible, type RecordRow } from './memory-record.ts';
 import type { Item } from './snapshot-head.ts';
 import { itemKey } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
+import { ttlOf } from './ttl.ts';
 
 /**
  * What stays under a record's key where it was removed, or was about to be written when something was forgotten: no call
@@ -58,7 +59,7 @@ export function formatMarker(
 }
 
 export function markerTtl({ until }: Marker): Item[string] {
-  return { N: String(Math.floor(until / 1000)) };
+  return { N: String(ttlOf(new Date(until))) };
 }
 
 /** The condition under which a call may store: it did not begin before a forget that has fenced the key. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { uncertainLaneMs } from '../defaults.ts';
+import type { Item } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
 
 /** What every step on a session's memory needs, resolved once. */
@@ -45,6 +46,31 @@ export class Lanes {
 const lanePrefix = 'w_';
 const laneOf = (writer: string) => lanePrefix + writer;
 
-export function isLane(attribute: string): boolean {
+function isLane(attribute: string): boolean {
   return attribute.startsWith(lanePrefix);
+}
+
+/** What a lane's attribute holds. */
+export function intentOf(lane: Lane, keys: readonly string[], now: Date) {
+  const at = { N: String(now.getTime()) };
+  return { M: { keys: { SS: [...keys] }, turn: { N: String(lane.turn) }, at } };
+}
+
+interface Intent {
+  readonly lane: string;
+  readonly keys: readonly string[];
+  readonly turn: string;
+  readonly at: number;
+}
+
+/** All that calls said in the session's clock item. */
+export function intentsOf(item: Item): Intent[] {
+  return Object.entries(item)
+    .filter(([name]) => isLane(name))
+    .map(([lane, { M = {} }]) => ({
+      lane,
+      keys: M.keys?.SS ?? [],
+      turn: M.turn?.N ?? '0',
+      at: Number(M.at?.N ?? 0),
+    }));
 }

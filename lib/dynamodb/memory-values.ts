@@ -9,11 +9,11 @@ import { storeKeyScope } from '../persistence/store-key.ts';
 import { shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
-import { admitted, endTurn, takeTurn } from './memory-clock.ts';
 import { forgetMarker, formatMarker, markerTtl, notFenced } from './memory-fence.ts';
 import { memoryPartition } from './memory-keys.ts';
 import type { MemoryTable } from './memory-lanes.ts';
 import { getRowAt } from './memory-read.ts';
+import { inTurn, takeTurn } from './memory-turn.ts';
 import { formatInfo, type Item, parseHead, parseInfo } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
 import { isConditionFailure, wasRetried } from './translate-error.ts';
@@ -39,16 +39,10 @@ export async function putValue(
     return;
   }
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
-    const turn = await takeTurn(table, scope, { keys: [item.sk.S], count: 1, since });
-    let certain = false;
-    try {
-      await admitted(table, scope, turn, admit);
-      const outcome = await storeValue(table, scope, item, turn.arrivals);
-      certain = true;
-      if (outcome === 'stored') return;
-    } finally {
-      await endTurn(table, scope, turn, certain);
-    }
+    const outcome = await inTurn(table, scope, { keys: [item.sk.S], count: 1, since, admit }, (turn) =>
+      storeValue(table, scope, item, turn.arrivals),
+    );
+    if (outcome === 'stored') return;
     if (since !== undefined) throw new ForgottenMeanwhileError();
   }
   throw new UnavailableError('others went on forgetting, again and again');
@@ -97,16 +91,14 @@ export async function forgetValue(table: MemoryTable, scope: ValueScope, key: st
   const parts = new ExpressionParts();
   const marker = forgetMarker({ horizon: arrivals }, table.clock());
   const attributes = { ...formatMarker(marker, undefined), ttl: markerTtl(marker) };
-  const assign = Object.entries(attributes).map(
-    ([name, value]) => `${parts.name(name)} = ${parts.value(value)}`,
-  );
+  const assign = parts.assign(attributes);
   const older = `(attribute_not_exists(arrival) OR arrival < ${parts.value({ N: String(arrivals) })})`;
   try {
     await table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: itemKey,
-        UpdateExpression: `SET ${assign.join(', ')} REMOVE info, body, arrival`,
+        UpdateExpression: `SET ${assign} REMOVE info, body, arrival`,
         ConditionExpression: `attribute_exists(info) AND ${older}`,
         ...parts.attributes,
       }),

@@ -6,6 +6,7 @@ import { RunNotFoundError } from '../runs/run-error.ts';
 import type { RunRef, ShardRef } from '../runs/run-store.ts';
 import { checkedKey } from './checked-key.ts';
 import { isConditionFailure } from './translate-error.ts';
+import { ttlIn } from './ttl.ts';
 
 export interface RunTable {
   readonly client: DynamoDBClient;
@@ -41,7 +42,7 @@ export function pageSortKey(page: number): string {
 }
 
 export function runTtl({ clock }: RunTable): AttributeValue {
-  return { N: String(Math.floor(clock().getTime() / 1000) + runRetentionSecs) };
+  return { N: String(ttlIn(clock(), runRetentionSecs)) };
 }
 
 /** Does a write that has a condition. Resolves `otherwise` when it does not hold. */
