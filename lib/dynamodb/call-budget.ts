@@ -3,7 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { awsError } from '../aws-error.ts';
 import { callAttempts, callMaxMs, requestMinMs } from '../defaults.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
-import { isConditionFailure } from './translate-error.ts';
+import { attemptsOf, isConditionFailure } from './translate-error.ts';
 
 /*
  * A call of a store may be many requests, each of which the SDK repeats, in loops that start over. What is bounded is
@@ -97,8 +97,4 @@ function exhausted({ lastFailure }: Budget): UnavailableError {
     cause: lastFailure,
     throttled,
   });
-}
-
-function attemptsOf(outcome: unknown): number {
-  return (outcome as { $metadata?: { attempts?: number } } | undefined)?.$metadata?.attempts ?? 1;
 }

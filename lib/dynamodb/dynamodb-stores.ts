@@ -28,6 +28,6 @@ export function dynamoDbStores(options: DynamoDbStoresOptions): RuntimeStores {
     sessions: dynamoDbSessionStore(client, sessionsTable, clock),
     memory: dynamoDbMemoryStore({ client, tableName: sessionsTable, clock }),
     errors: dynamoDbErrorLog({ client, tableName: errorsTable }),
-    counters: dynamoDbCounters(client, sessionsTable),
+    counters: dynamoDbCounters(client, sessionsTable, { clock }),
   };
 }

@@ -12,9 +12,9 @@ import type { Item } from './snapshot-head.ts';
 import { translatedCall } from './translated.ts';
 
 /** Keeps leases in the table of runs, one item for each action that has run. */
-export function dynamoDbRunLeases(table: RunTable): RunLeases {
-  const { tableName } = table;
-  const client = boundedClient(table.client);
+export function dynamoDbRunLeases(given: RunTable): RunLeases {
+  const table = { ...given, client: boundedClient(given.client) };
+  const { client, tableName } = table;
   const keyOf = (agent: string, action: string) =>
     checkedKey(`lease/${storeKeyScope(agent, action)}`, 'lease');
 

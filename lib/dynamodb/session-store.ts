@@ -97,11 +97,16 @@ export function dynamoDbSessionStore(
     }
   };
 
-  const get = async (agent: string, id: string): Promise<Session | undefined> => {
+  const readItem = async (agent: string, id: string): Promise<Item | undefined> => {
     const { Item } = await client.send(
       new GetItemCommand({ TableName: tableName, Key: keyOf(agent, id), ConsistentRead: true }),
     );
-    return Item && isSession(Item) ? parseSession(Item) : undefined;
+    return Item;
+  };
+
+  const get = async (agent: string, id: string): Promise<Session | undefined> => {
+    const item = await readItem(agent, id);
+    return item && isSession(item) ? parseSession(item) : undefined;
   };
 
   /** Leaves a tombstone, which names this call and the registration that it ended, until no retry of either can come. */
@@ -131,10 +136,7 @@ export function dynamoDbSessionStore(
       if (!isConditionFailure(error)) throw error;
       if (!wasRetried(error)) return false;
       // An earlier try may have ended it.
-      const { Item } = await client.send(
-        new GetItemCommand({ TableName: tableName, Key: keyOf(agent, id), ConsistentRead: true }),
-      );
-      return Item?.deregisteredBy?.S === call;
+      return (await readItem(agent, id))?.deregisteredBy?.S === call;
     }
   };
 

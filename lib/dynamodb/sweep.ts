@@ -24,7 +24,10 @@ export function removableSets(head: Head, current: string | undefined, now: Date
 }
 
 /** The set whose rows were all written for certain, where the head's snapshot has one: no request can arrive any more. */
-export function certainSet({ chunks, rowsInDoubt }: Head): string | undefined {
+export function certainSet({
+  chunks,
+  rowsInDoubt,
+}: Pick<Head, 'chunks' | 'rowsInDoubt'>): string | undefined {
   return chunks === undefined || rowsInDoubt ? undefined : formatChunkSet(chunks);
 }
 
@@ -40,7 +43,7 @@ export async function sweep(
 ): Promise<Head | undefined> {
   const claimed = claim.length > 0 && (await claimSets(table, key, claim)) ? claim : [];
   const all = [...new Set([...claimed, ...before.dead])];
-  return all.length > 0 ? removeDeadSets(table, key, all, certainSet(before as Head)) : undefined;
+  return all.length > 0 ? removeDeadSets(table, key, all, certainSet(before)) : undefined;
 }
 
 /**

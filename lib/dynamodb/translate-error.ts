@@ -10,8 +10,12 @@ export function isConditionFailure(error: unknown): error is Error {
  * that took effect, or may be under way still.
  */
 export function wasRetried(outcome: unknown): boolean {
-  const attempts = (outcome as { $metadata?: { attempts?: number } } | undefined)?.$metadata?.attempts;
-  return (attempts ?? 1) > 1;
+  return attemptsOf(outcome) > 1;
+}
+
+/** How often the SDK sent the request before it had this answer or error. */
+export function attemptsOf(outcome: unknown): number {
+  return (outcome as { $metadata?: { attempts?: number } } | undefined)?.$metadata?.attempts ?? 1;
 }
 
 /** Any error of the SDK, of the network or of a credential provider as a `PersistenceError`. */
