@@ -1,17 +1,15 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
-import pMap from 'p-map';
-import { abandonedAfterMs, compactedKnownForSecs, memoryConcurrency, raceAttempts } from '../defaults.ts';
+import { abandonedAfterMs, memoryConcurrency, raceAttempts } from '../defaults.ts';
 import type { MemoryScope, Moment, RecordKind, TimeRange } from '../memory/memory-store.ts';
-import { digestOfMessage } from '../memory/message-codec.ts';
 import { placesOf } from '../memory/record-place.ts';
 import { UnavailableError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
 import { forEachSettled } from './for-each-settled.ts';
 import { beginForget, readMoment } from './memory-clock.ts';
-import { compactedMarker, fenceUnderWay, forgetMarker, type Marker } from './memory-fence.ts';
+import { fenceUnderWay, forgetMarker, type Marker } from './memory-fence.ts';
 import { clockSortKey, kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
 import type { MemoryTable } from './memory-lanes.ts';
-import { getRow, indexPages, wholeRecord } from './memory-read.ts';
+import { getRows, indexPages } from './memory-read.ts';
 import { isInLimbo, isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
 import { deleteItem, removeRecord, replaceByMarker } from './memory-remove.ts';
 import type { Item } from './snapshot-head.ts';
@@ -69,7 +67,7 @@ export async function forgetIds(
   moment: Moment,
 ): Promise<number> {
   const marker = forgetMarker({ horizon: moment.arrivals }, table.clock());
-  const rows = await rowsOf(table, scope, kind, ids);
+  const rows = await getRows(table, scope, kind, ids);
   const removed = await removeRows(
     table,
     scope,
@@ -78,63 +76,6 @@ export async function forgetIds(
   );
   await sweepLimbo(table, scope);
   return removed.visible;
-}
-
-/** Removes messages that a capsule stands for; what is left of each tells that it is known, and forgotten by nobody. */
-export async function removeCompacted(
-  table: MemoryTable,
-  scope: MemoryScope,
-  ids: readonly string[],
-  { arrivals }: Pick<Moment, 'arrivals'>,
-): Promise<number> {
-  const rows = await rowsOf(table, scope, 'message', ids);
-  const covered = rows.filter((row) => isVisible(row, table.clock()) && (row.arrival ?? 0) <= arrivals);
-  const removed = await removeRows(table, scope, covered, async (row) => {
-    const { at } = row.info();
-    const until = row.expiresAt?.getTime() ?? table.clock().getTime() + compactedKnownForSecs * 1000;
-    return compactedMarker(at, await digestOf(table, scope, row), until);
-  });
-  return removed.visible;
-}
-
-export async function releaseCompacted(
-  table: MemoryTable,
-  scope: MemoryScope,
-  ids: readonly string[],
-  moment: Moment,
-): Promise<void> {
-  const marker = forgetMarker({ horizon: moment.arrivals }, table.clock());
-  const rows = await rowsOf(table, scope, 'message', ids);
-  const compacted = rows.filter(({ place, gone }) => place === '' && gone?.compacted !== undefined);
-  await forEachSettled(compacted, memoryConcurrency, (row) => replaceByMarker(table, scope, row, marker));
-}
-
-export async function forgottenAmong(
-  table: MemoryTable,
-  scope: MemoryScope,
-  ids: readonly string[],
-): Promise<string[]> {
-  const rows = await rowsOf(table, scope, 'message', ids);
-  const isForgotten = (row: RecordRow) =>
-    !isVisible(row, table.clock()) && row.gone?.compacted === undefined && row.gone?.pruned === false;
-  return rows.filter(isForgotten).map(({ id }) => id);
-}
-
-async function digestOf(table: MemoryTable, scope: MemoryScope, row: RecordRow): Promise<Uint8Array> {
-  if (row.digest !== undefined) return row.digest;
-  const record = await wholeRecord(table, scope, 'message', row);
-  // Removed meanwhile: then what is under its key has changed, and the marker is not left.
-  return record === undefined ? new Uint8Array() : digestOfMessage(record);
-}
-
-async function rowsOf(
-  table: MemoryTable,
-  scope: MemoryScope,
-  kind: RecordKind,
-  ids: readonly string[],
-): Promise<RecordRow[]> {
-  const rows = await pMap(ids, (id) => getRow(table, scope, kind, id), { concurrency: memoryConcurrency });
-  return rows.filter((row) => row !== undefined);
 }
 
 interface Bounds {
@@ -194,7 +135,7 @@ async function removeIndexed(
 }
 
 /** After a failure it waits for what is under way before it rejects. */
-async function removeRows(
+export async function removeRows(
   table: MemoryTable,
   scope: MemoryScope,
   rows: readonly RecordRow[],

@@ -1,6 +1,6 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
-import { chunkConcurrency } from '../defaults.ts';
+import { chunkConcurrency, memoryConcurrency } from '../defaults.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type {
   MemoryScope,
@@ -47,6 +47,17 @@ export async function getRowAt(
     }),
   );
   return Item && parseRecord({ ...Item, sk: { S: sk } });
+}
+
+/** Those of these ids that there are. */
+export async function getRows(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  kind: RecordKind,
+  ids: readonly string[],
+): Promise<RecordRow[]> {
+  const rows = await pMap(ids, (id) => getRow(table, scope, kind, id), { concurrency: memoryConcurrency });
+  return rows.filter((row) => row !== undefined);
 }
 
 /** The record that readers see under the id, and its place. */

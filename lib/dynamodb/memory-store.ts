@@ -6,16 +6,8 @@ import { type NewEtag, randomEtag } from '../persistence/etag.ts';
 import { boundedClient } from './call-budget.ts';
 import { appendRecords } from './memory-append.ts';
 import { readMoment } from './memory-clock.ts';
-import {
-  beginPartialForget,
-  forgetIds,
-  forgetRange,
-  forgetScope,
-  forgottenAmong,
-  pruneRange,
-  releaseCompacted,
-  removeCompacted,
-} from './memory-forget.ts';
+import { forgottenAmong, releaseCompacted, removeCompacted } from './memory-compacted.ts';
+import { beginPartialForget, forgetIds, forgetRange, forgetScope, pruneRange } from './memory-forget.ts';
 import { Lanes, type MemoryTable } from './memory-lanes.ts';
 import { getRecord, listRecords } from './memory-read.ts';
 import { forgetValue, listIdentities, listValues, putValue } from './memory-values.ts';
