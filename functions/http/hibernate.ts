@@ -58,6 +58,7 @@ function assertReads({ definition }: AgentTarget, { format, value }: Content): v
     throw new HttpError(
       'too_large',
       `a state that is one string has at most ${sentMaxValues} characters here`,
+      { limit: sentMaxValues },
     );
   }
 }

@@ -64,8 +64,8 @@ const put = async (
 const get = async (agent: string, headers: Record<string, string> = {}, method = 'GET') =>
   thaw(httpEvent({ method, agent, key: 'k', headers }));
 const problemOf = ({ statusCode, body }: { statusCode?: number | undefined; body?: string | undefined }) => {
-  const { code, detail } = JSON.parse(body ?? '');
-  return { status: statusCode, code, detail };
+  const { code, detail, limit } = JSON.parse(body ?? '');
+  return { status: statusCode, code, detail, limit };
 };
 
 describe('plain JSON', () => {
@@ -283,7 +283,11 @@ describe('a few bytes that stand for more than a function holds', () => {
       const start = performance.now();
       const answer = await put(agent, body, sent);
 
-      expect(problemOf(answer)).toMatchObject({ status, detail: expect.stringMatching(/\d{4}|malformed/) });
+      expect(problemOf(answer)).toMatchObject({
+        status,
+        detail: expect.stringMatching(/\d{4}|malformed/),
+        ...(status === 413 && { limit: expect.any(Number) }),
+      });
       expect(performance.now() - start).toBeLessThan(5_000);
     }
     expect((await get('planner')).statusCode).toBe(404);
