@@ -1,36 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
-import { forget } from '../../lib/persistence/forget.ts';
-import { hibernate } from '../../lib/persistence/hibernate.ts';
-import type { PersistenceError } from '../../lib/persistence/persistence-error.ts';
-import { thaw } from '../../lib/persistence/thaw.ts';
-import { embeddedTable } from '../support/embedded-table.ts';
-import { type Fault, faults, faultyClient } from '../support/faulty-dynamodb.ts';
-import { leftByTtl } from '../support/left-by-ttl.ts';
-import { seededRandom } from '../support/seeded-random.ts';
-import { type Call, type Condition, isLinearizable, type Operation, type Outcome } from './history.ts';
-
-export interface Simulation {
-  readonly seed: number;
-  readonly keys: number;
-  readonly writers: number;
-  readonly callsPerWriter: number;
-  /** The part of all requests that something happens to. */
-  readonly faultRate: number;
-}
-
-export interface Findings {
-  readonly calls: number;
-  readonly unknown: number;
-  readonly requests: number;
-  readonly faults: Readonly<Record<string, number>>;
-  /** Histories that no order explains, by key. */
-  readonly unexplained: Readonly<Record<string, readonly Operation[]>>;
-  /** What was read that nobody stored so, or failed otherwise than by being unavailable. */
-  readonly torn: readonly string[];
-  /** Rows that are left for good once every key was written and forgotten a quarter of an hour later. */
-  readonly orphans: readonly string[];
-}
+import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
+import { forget } from '../../../lib/persistence/forget.ts';
+import { hibernate } from '../../../lib/persistence/hibernate.ts';
+import type { PersistenceError } from '../../../lib/persistence/persistence-error.ts';
+import { thaw } from '../../../lib/persistence/thaw.ts';
+import { embeddedTable } from '../../support/embedded-table.ts';
+import { leftByTtl } from '../../support/left-by-ttl.ts';
+import {
+  type Findings,
+  letWrite,
+  momentCounter,
+  paddingOf,
+  type Simulation,
+  type Writer,
+} from '../faulty-writers.ts';
+import { type Call, type Condition, isExplained, type Operation, type Outcome } from './history.ts';
 
 interface Seen {
   readonly content: string;
@@ -42,30 +26,17 @@ const agent = 'sim';
 const sizes = { inlineMaxBytes: 600, chunkMaxBytes: 500 };
 
 /** Writers of the same keys, each with a store and a client of its own, over one DynamoDB that fails as asked. */
-export async function simulate(simulation: Simulation): Promise<Findings> {
-  const { seed, keys, writers, callsPerWriter, faultRate } = simulation;
+export async function simulateSnapshots(simulation: Simulation): Promise<Findings> {
   const database = await embeddedTable();
   const { tableName } = database;
   let offsetMs = 0;
   const clock = () => new Date(Date.now() + offsetMs);
-  const counted: Record<string, number> = {};
-  let requests = 0;
-  let tick = 0;
+  const moment = momentCounter();
   const histories: Record<string, Operation[]> = {};
   const contentOf = new Map<string, string>();
   const torn: string[] = [];
-  const settling: (() => Promise<unknown>)[] = [];
 
-  const work = async (key: string, writer: number, random: () => number) => {
-    const faultOf = (): Fault | undefined => {
-      requests++;
-      if (random() >= faultRate) return undefined;
-      const fault = faults[Math.floor(random() * faults.length)];
-      if (fault !== undefined) counted[fault] = (counted[fault] ?? 0) + 1;
-      return fault;
-    };
-    const { client, settled } = faultyClient(database.requests, faultOf);
-    settling.push(settled);
+  const work = async ({ key, index, random, client }: Writer) => {
     const config = { store: dynamoDbStore({ client, tableName, clock, ...sizes }) };
     const history = histories[key] ?? [];
     histories[key] = history;
@@ -89,20 +60,19 @@ export async function simulate(simulation: Simulation): Promise<Findings> {
       return { condition: undefined, options: {} };
     };
 
-    for (let number = 0; number < callsPerWriter; number++) {
+    for (let number = 0; number < simulation.callsPerWriter; number++) {
       const chance = random();
-      const from = ++tick;
+      const from = moment();
       let call: Call;
       let outcome: Outcome;
       if (chance < 0.45) {
-        const content = `${writer}-${number}`;
+        const content = `${index}-${number}`;
         const creates = random() < 0.25;
         const { condition, options } = creates
           ? { condition: { absent: true } as const, options: { ifNoneMatch: '*' } }
           : conditionOf();
         call = { kind: 'put', content, condition };
-        const bytes = random() < 0.5 ? 10 : 1_500;
-        const pad = Array.from({ length: bytes }, () => String.fromCharCode(33 + random() * 90)).join('');
+        const pad = paddingOf(random, random() < 0.5 ? 10 : 1_500);
         const saved = await hibernate(config, agent, key, { content, pad }, options);
         outcome = saved.status === 'ok' ? { status: 'ok', version: saved.version } : failed(saved.error);
         if (saved.status === 'ok') {
@@ -124,38 +94,28 @@ export async function simulate(simulation: Simulation): Promise<Findings> {
           outcome = { status: 'found', content, version: found.version };
         } else outcome = found.status === 'not_found' ? found : failed(found.error);
       }
-      history.push({ call, outcome, from, to: ++tick });
+      history.push({ call, outcome, from, to: moment() });
       await pause(random() * 3);
     }
   };
 
   try {
-    const names = Array.from({ length: keys }, (_, index) => `key-${index}`);
-    await Promise.all(
-      names.flatMap((key, index) =>
-        Array.from({ length: writers }, (_, writer) =>
-          work(key, writer, seededRandom(seed * 1_000_003 + index * writers + writer)),
-        ),
-      ),
-    );
-    await Promise.all(settling.map((settled) => settled()));
-
+    const disturbance = await letWrite(simulation, database.requests, work);
     offsetMs += 16 * 60 * 1000;
     const config = { store: dynamoDbStore({ client: database.client, tableName, clock, ...sizes }) };
-    for (const key of names) {
+    for (const key of Object.keys(histories)) {
       for (const done of [await hibernate(config, agent, key, {}), await forget(config, agent, key)])
         if (done.status === 'error') torn.push(`${key}: ${done.error.message}`);
     }
     const left = leftByTtl(await database.rows(), clock());
     const everything = Object.values(histories).flat();
     return {
+      ...disturbance,
       calls: everything.length,
       unknown: everything.filter(({ outcome }) => outcome.status === 'unknown').length,
-      requests,
-      faults: counted,
-      unexplained: Object.fromEntries(
-        Object.entries(histories).filter(([, history]) => !isLinearizable(history)),
-      ),
+      violations: Object.entries(histories)
+        .filter(([, history]) => !isExplained(history))
+        .map(([key, history]) => ({ key, law: 'linearizable', history })),
       torn,
       orphans: left.map(({ pk, sk }) => `${pk?.S} ${sk?.S}`),
     };
