@@ -1,4 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import pMap from 'p-map';
 import type { DynamoDb } from '../../infra/local/dynalite-requests.ts';
 import { type Fault, faults, faultyClient } from '../support/faulty-dynamodb.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -44,7 +45,10 @@ export interface Writer {
   readonly client: DynamoDBClient;
 }
 
-/** Lets writers, each with a client of its own, work on each key at once; resolves when the last late request is in. */
+/** More of them would wait for this process, and not for what is wrong on the way. */
+const keysAtOnce = 20;
+
+/** Lets writers, each with a client of its own, work on the same key at once, key by key; resolves when the last late request is in. */
 export async function letWrite(
   { seed, keys, writers, faultRate }: Simulation,
   database: DynamoDb,
@@ -69,7 +73,12 @@ export async function letWrite(
       ...{ index: number % writers, number, random, client },
     };
   };
-  await Promise.all(Array.from({ length: keys * writers }, (_, number) => work(writerOf(number))));
+  const numbers = Array.from({ length: keys }, (_, key) =>
+    Array.from({ length: writers }, (_, index) => key * writers + index),
+  );
+  await pMap(numbers, (ofKey) => Promise.all(ofKey.map((number) => work(writerOf(number)))), {
+    concurrency: keysAtOnce,
+  });
   await Promise.all(settling.map((settled) => settled()));
   return { requests, faults: counted };
 }

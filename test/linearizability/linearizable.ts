@@ -19,8 +19,8 @@ export interface Model<Step, State> {
  * answer, and has the outcome that it had. The search of Wing and Gong: steps that may come next are tried, and a set of
  * steps with a state that was reached before is not tried again.
  */
-export function isLinearizable<Step extends Interval, State>(
-  steps: readonly Step[],
+export function isLinearizable<Step, State>(
+  steps: readonly (Step & Interval)[],
   { initial, apply, nameOf }: Model<Step, State>,
 ): boolean {
   const numbered = steps.map((step, index) => ({ step, bit: 1n << BigInt(index) }));
