@@ -4,6 +4,7 @@ import { buryChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
 import { formatMarker, type Marker, markerTtl } from './memory-fence.ts';
 import { limboPlace, memoryPartition } from './memory-keys.ts';
+import { getRowAt } from './memory-read.ts';
 import type { RecordRow } from './memory-record.ts';
 import type { Item } from './snapshot-head.ts';
 import { formatChunkSet, parseChunkSet } from './snapshot-keys.ts';
@@ -30,7 +31,7 @@ export async function removeRecord(
   const marked = marker && formatMarker(marker, row.arrival ?? row.gone?.arrival);
   const left = marker && { ...marked, ttl: markerTtl(marker) };
   if (sets.length === 0) return leaveOnly(table, key, left, { place: row.place, without: ['sets', 'dead'] });
-  const limbo = await claim(table, key, row, sets, marked ?? {});
+  const limbo = await claim(table, scope, row, sets, marked ?? {});
   if (limbo === undefined) return false;
   await buryChunkRows(
     table,
@@ -73,9 +74,10 @@ async function leaveOnly(
   }
 }
 
+/** Resolves the item's place in limbo; undefined when it was replaced or removed since it was read. */
 async function claim(
   table: SnapshotTable,
-  key: Item,
+  scope: MemoryScope,
   row: RecordRow,
   sets: string[],
   marked: Item,
@@ -88,7 +90,7 @@ async function claim(
     await table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
-        Key: key,
+        Key: itemKey({ pk: memoryPartition(scope), sk: row.sk }),
         UpdateExpression: [
           `SET ${assign}`,
           `REMOVE info, body, chunks, arrival, digest, ${parts.name('ttl')}`,
@@ -101,7 +103,10 @@ async function claim(
     return limbo;
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
-    return wasRetried(error) ? limbo : undefined;
+    if (!wasRetried(error)) return undefined;
+    // An earlier try may have claimed them. If not, their writer may have put the item in place since.
+    const now = await getRowAt(table, scope, row.sk);
+    return sets.every((set) => now?.dead.includes(set)) ? limbo : undefined;
   }
 }
 

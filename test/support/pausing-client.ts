@@ -7,6 +7,8 @@ export type Interruption =
   | 'paused'
   /** It is delivered, then the other call runs, then its copy arrives, whose answer the caller gets. */
   | 'delivered twice'
+  /** It is lost, then the other call runs, then it is sent again. */
+  | 'sent again'
   /** It is delivered, then the other call runs, and the answer is lost for good. */
   | 'answer lost';
 
@@ -29,7 +31,7 @@ export function interruptedClient(
       await meanwhile();
       return client.send(command as never);
     }
-    await client.send(command as never).catch(() => {});
+    if (how !== 'sent again') await client.send(command as never).catch(() => {});
     await meanwhile();
     if (how === 'answer lost') throw sdkError('TimeoutError', 3);
     // As the SDK tells of an answer that it got only on its second attempt.

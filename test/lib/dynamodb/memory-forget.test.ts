@@ -95,6 +95,34 @@ describe('forgetting in DynamoDB', () => {
     expect(row?.dead).toBeUndefined();
   });
 
+  test('a removal that was lost on its way, and is sent again when the record is in place, takes no rows from it', async () => {
+    const [announced, claiming] = [deferred(), deferred()];
+    const isCommit = ({ update }: { update: string }) => update.includes('chunks =');
+    const writer = interruptedBefore(isCommit, () => {
+      announced.resolve();
+      return claiming.promise;
+    });
+    let stored: Promise<unknown> | undefined;
+    const announce = async () => {
+      stored = writer.remember({ id: 'm1', content: large });
+      await announced.promise;
+    };
+    const commit = async () => {
+      claiming.resolve();
+      await stored;
+    };
+    const isQuery = ({ name }: { name: string }) => name === 'QueryCommand';
+    const isClaim = ({ input }: { input: unknown }) =>
+      String((input as { UpdateExpression?: string }).UpdateExpression).includes('ADD dead');
+    const seesAnnouncement = interruptedClient(table.client, 0, 'paused', announce, isQuery);
+    const remover = interruptedClient(seesAnnouncement.client, 0, 'sent again', commit, isClaim);
+
+    await memoryOver(remover.client).forgetSession();
+
+    expect(remover.wasReached()).toBe(true);
+    expect((await memoryOver().recent()).items).toMatchObject([{ id: 'm1', content: large }]);
+  });
+
   test('a retry that comes after its message was forgotten is a success, and stores nothing', async () => {
     const forget = () => memoryOver().forgetSessionRange(0, clock.now());
     const late = interruptedClient(table.client, 1, 'delivered twice', forget);
