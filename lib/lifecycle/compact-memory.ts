@@ -55,8 +55,8 @@ export class EmptySummaryError extends DormouseError {
  * 1. take note of the moment, 2. read the last capsule, and finish the removal of what it covers if that was interrupted, 3. read the
  * messages that are due, 4. have them summarised, 5. store the capsule under the number after the last one's, unless
  * something of the session has been forgotten since 1, 6. remove exactly the messages that it was made of. Nothing is
- * removed before 5 has succeeded; of two compactions at once, 5 lets one through; a message that comes meanwhile is not
- * named, or has arrived later, and stays; a crash after 5 is finished by the next compaction, in 2.
+ * removed before 5 has succeeded; of two compactions at once, 5 lets one through; a message that comes after 1 is left to
+ * the next compaction; a crash after 5 is finished by the next compaction, in 2.
  *
  * Rejects what `summarize` throws, `EmptySummaryError`, and `SessionNotFoundError` when the session is not registered
  * any more, with everything as it was.
@@ -84,7 +84,10 @@ export async function compactMemory(
   const moment = await store.moment(scope);
   const last = await lastCompaction(memory);
   if (last !== undefined) await finishRemoval(memory, last.capsule);
-  const messages = await messagesDue(memory, { to, maxMessages, covered: coveredBy(last?.capsule) });
+  const isCovered = coveredBy(last?.capsule);
+  // What arrives after 1 is not removed in 6, and would be summarised again.
+  const isFresh = (record: StoredRecord) => record.arrival <= moment.arrivals && !isCovered(record);
+  const messages = await messagesDue(memory, { to, maxMessages, isFresh });
   if (messages.length === 0) return { status: 'nothing_due' };
 
   const summary = await summarize({ messages, previous: last?.capsule, signal, chat });
@@ -166,12 +169,12 @@ async function messagesDue(
   {
     to,
     maxMessages,
-    covered,
-  }: { to: number; maxMessages: number; covered: (record: StoredRecord) => boolean },
+    isFresh,
+  }: { to: number; maxMessages: number; isFresh: (record: StoredRecord) => boolean },
 ): Promise<Message[]> {
   const due: Message[] = [];
   for await (const records of everyRecord(memory, 'message', { to })) {
-    const fresh = records.filter((record) => !covered(record)).slice(0, maxMessages - due.length);
+    const fresh = records.filter(isFresh).slice(0, maxMessages - due.length);
     due.push(...(await Promise.all(fresh.map(unpackMessage))));
     if (due.length >= maxMessages) break;
   }

@@ -195,6 +195,29 @@ test('a message that comes while the summary is made stays raw, also one with an
   expect(await memory.getCapsule('compaction-2')).toMatchObject({ messageIds: ['old'], messageCount: 21 });
 });
 
+test('a message that comes right before the messages are read is left to the next compaction, and summarised once', async () => {
+  await say(1, 2);
+  clock.advanceSecs(8 * daySecs);
+  let isEarly = true;
+  const list: RuntimeStores['memory']['list'] = async (scope, kind, query) => {
+    const timestamp = new Date(clock.now().getTime() - 8 * daySecs * 1000);
+    if (kind === 'message' && isEarly) {
+      isEarly = false;
+      await memory.remember({ id: 'late', content: 'late', timestamp });
+    }
+    return stores.memory.list(scope, kind, query);
+  };
+  const reading = memoryOver({ ...stores, memory: { ...stores.memory, list } });
+
+  await compactMemory(reading, sum);
+  const left = await raw();
+  await compactMemory(memory, sum);
+
+  expect(left).toEqual(['late']);
+  const { items } = await memory.listCapsules();
+  expect(items.map(({ messageIds }) => messageIds)).toEqual([ids(1, 2), ['late']]);
+});
+
 test('of two compactions at once one wins, and no message is covered twice or lost', async () => {
   await say(1, 20);
   clock.advanceSecs(7 * daySecs);
