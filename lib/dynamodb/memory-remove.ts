@@ -128,13 +128,16 @@ async function unclaim(table: SnapshotTable, key: Item, sets: string[]): Promise
   }
 }
 
-/** Takes away the item of a value, or of what a compaction removed, if it is unchanged: what it says of its content goes too. */
+/**
+ * Takes away the item of a value, or of what a compaction removed, if it is unchanged: what it says of its content goes
+ * too. Resolves whether it did.
+ */
 export async function replaceByMarker(
   table: SnapshotTable,
   scope: MemoryScope,
   row: RecordRow,
   marker: Marker,
-): Promise<void> {
+): Promise<boolean> {
   const parts = new ExpressionParts();
   const attributes = { ...formatMarker(marker, row.arrival ?? row.gone?.arrival), ttl: markerTtl(marker) };
   const assign = parts.assign(attributes);
@@ -144,21 +147,25 @@ export async function replaceByMarker(
       : `fence = ${parts.value({ N: String(row.fence) })}`;
   const same =
     row.arrival === undefined
-      ? unchanged
-      : `${unchanged} AND arrival = ${parts.value({ N: String(row.arrival) })}`;
+      ? 'attribute_not_exists(arrival)'
+      : `arrival = ${parts.value({ N: String(row.arrival) })}`;
   try {
     await table.client.send(
       new UpdateItemCommand({
         TableName: table.tableName,
         Key: itemKey({ pk: memoryPartition(scope), sk: row.sk }),
         UpdateExpression: `SET ${assign} REMOVE info, body, arrival, digest`,
-        ConditionExpression: `attribute_not_exists(place) AND ${same}`,
+        ConditionExpression: `attribute_not_exists(place) AND ${unchanged} AND ${same}`,
         ...parts.attributes,
       }),
     );
+    return true;
   } catch (error) {
-    // Somebody else was faster: the next pass sees what it left.
     if (!isConditionFailure(error)) throw error;
+    if (!wasRetried(error)) return false;
+    // An earlier try may have left the marker; what was stored after that came later.
+    const now = await getRowAt(table, scope, row.sk);
+    return now !== undefined && (now.hasInfo || now.fence === marker.horizon);
   }
 }
 

@@ -1,4 +1,4 @@
-import { DeleteItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { chunkConcurrency, knowledgeShards, raceAttempts } from '../defaults.ts';
 import { ForgottenMeanwhileError } from '../memory/memory-error.ts';
@@ -9,14 +9,16 @@ import { storeKeyScope } from '../persistence/store-key.ts';
 import { shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
-import { forgetMarker, formatMarker, markerTtl, notFenced } from './memory-fence.ts';
+import { forgetMarker, notFenced } from './memory-fence.ts';
 import { memoryPartition } from './memory-keys.ts';
 import type { MemoryTable } from './memory-lanes.ts';
 import { getRowAt } from './memory-read.ts';
+import { parseRecord } from './memory-record.ts';
+import { replaceByMarker } from './memory-remove.ts';
 import { inTurn, takeTurn } from './memory-turn.ts';
 import { formatInfo, type Item, parseHead, parseInfo } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
-import { isConditionFailure, wasRetried } from './translate-error.ts';
+import { isConditionFailure } from './translate-error.ts';
 
 /**
  * Replaces what is under the key. In a session the call takes its turn like any other: a forget that comes meanwhile
@@ -78,7 +80,10 @@ async function storeValue(
   }
 }
 
-/** In a session it leaves a marker, so that a call that began before cannot store the value again. */
+/**
+ * In a session it leaves a marker, so that a call that began before cannot store the value again, nor for the first time
+ * where its request is late.
+ */
 export async function forgetValue(table: MemoryTable, scope: ValueScope, key: string): Promise<boolean> {
   const itemKey = valueKey(scope, key);
   if (scope.kind === 'knowledge') {
@@ -87,27 +92,17 @@ export async function forgetValue(table: MemoryTable, scope: ValueScope, key: st
     );
     return Attributes !== undefined;
   }
-  const { arrivals } = await takeTurn(table, scope, { keys: [], count: 1 });
-  const parts = new ExpressionParts();
-  const marker = forgetMarker({ horizon: arrivals }, table.clock());
-  const attributes = { ...formatMarker(marker, undefined), ttl: markerTtl(marker) };
-  const assign = parts.assign(attributes);
-  const older = `(attribute_not_exists(arrival) OR arrival < ${parts.value({ N: String(arrivals) })})`;
-  try {
-    await table.client.send(
-      new UpdateItemCommand({
-        TableName: table.tableName,
-        Key: itemKey,
-        UpdateExpression: `SET ${assign} REMOVE info, body, arrival`,
-        ConditionExpression: `attribute_exists(info) AND ${older}`,
-        ...parts.attributes,
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (isConditionFailure(error)) return wasRetried(error);
-    throw error;
+  const { sk } = itemKey;
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const { arrivals } = await takeTurn(table, scope, { keys: [], count: 1 });
+    const row = (await getRowAt(table, scope, sk.S)) ?? parseRecord({ sk });
+    const { hasInfo, arrival = 0, fence = 0 } = row;
+    if (!hasInfo && fence > arrivals) return false;
+    const isLater = hasInfo && arrival > arrivals;
+    const marker = forgetMarker({ horizon: arrivals }, table.clock());
+    if (!isLater && (await replaceByMarker(table, scope, row, marker))) return hasInfo;
   }
+  throw new UnavailableError('others went on setting the value, again and again');
 }
 
 export async function listValues(table: SnapshotTable, scope: ValueScope): Promise<NamedValue[]> {

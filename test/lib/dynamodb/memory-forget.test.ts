@@ -4,6 +4,7 @@ import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { type AgentMemory, createMemory, DEFAULT_RETENTION } from '../../../lib/index.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
+import { sdkError } from '../../support/failing-client.ts';
 import { interruptedClient } from '../../support/pausing-client.ts';
 import { randomBytesOf } from '../../support/random-bytes.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -132,6 +133,37 @@ describe('forgetting in DynamoDB', () => {
     ]);
 
     expect((await memoryOver().recent()).items).toEqual([]);
+  });
+
+  test.each(['delivered twice', 'sent again'] as const)(
+    'a key that is not set is told to be so where the request that forgets it is %s, and what comes meanwhile stays',
+    async (how) => {
+      const isMarker = ({ input }: { input: unknown }) =>
+        String((input as { UpdateExpression?: string }).UpdateExpression).startsWith('SET fence');
+      const set = () => memoryOver().setUserData('color', 'red');
+      const forgetting = interruptedClient(table.client, 0, how, set, isMarker);
+
+      expect(await memoryOver(forgetting.client).forgetUserKey('color')).toBe(false);
+
+      expect(await memoryOver().getUserData()).toEqual({ color: 'red' });
+    },
+  );
+
+  test('a value whose request comes after its key was forgotten is not stored, though none was there before', async () => {
+    let late: unknown;
+    const send = async (command: { constructor: { name: string } }) => {
+      if (command.constructor.name !== 'PutItemCommand') return table.client.send(command as never);
+      late = command;
+      throw sdkError('TimeoutError', 3);
+    };
+    const losing = memoryOver({ send } as unknown as DynamoDBClient);
+    await expect(losing.setUserData('color', 'red')).rejects.toMatchObject({ code: 'unavailable' });
+
+    expect(await memoryOver().forgetUserKey('color')).toBe(false);
+    const arrival = table.client.send(late as never);
+
+    await expect(arrival).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
+    expect(await memoryOver().getUserData()).toEqual({});
   });
 
   test('the clock of a forgotten session expires, unless the session is used again', async () => {
