@@ -1,5 +1,5 @@
 import { type Interval, isLinearizable, type Model } from '../linearizable.ts';
-import { endOf, type History, latestEffect, type Message } from './history.ts';
+import { closedBy, endOf, type History, type Message } from './history.ts';
 
 /*
  * Each capsule by itself is linearizable: it is stored at most once, and once it was forgotten it is never there again.
@@ -8,7 +8,11 @@ import { endOf, type History, latestEffect, type Message } from './history.ts';
 
 type State = 'not yet' | 'there' | 'gone';
 type Step = Interval &
-  ({ readonly does: 'store' } | { readonly does: 'forget' } | { readonly does: 'read'; readonly seen: boolean });
+  (
+    | { readonly does: 'store' }
+    | { readonly does: 'forget' }
+    | { readonly does: 'read'; readonly seen: boolean }
+  );
 
 const capsule: Model<Step, State> = {
   initial: 'not yet',
@@ -32,14 +36,12 @@ function stepsOf({ compactions, forgets, reads, forgetsCapsule }: History, name:
     .filter(({ made, fate }) => made.name === name && fate !== 'none')
     .map(({ from, to, fate }): Step => {
       const optional = fate === 'unknown';
-      const latest = latestEffect(to, forgets, (what) => forgetsCapsule(what, name));
-      return { does: 'store', from, to: optional ? latest : to, optional };
+      const before = optional ? closedBy(to, forgets, (what) => forgetsCapsule(what, name)) : [];
+      return { does: 'store', from, to, optional, before };
     });
   const removals = forgets
     .filter(({ what }) => forgetsCapsule(what, name))
-    .map((forget): Step => {
-      return { does: 'forget', from: forget.from, to: endOf(forget), optional: forget.fate === 'unknown' };
-    });
+    .map(({ from, to, fate }): Step => ({ does: 'forget', from, to, optional: fate === 'unknown' }));
   const sights = reads.map(({ between, to, capsules }): Step => {
     return { does: 'read', seen: capsules.includes(name), from: between, to, optional: false };
   });

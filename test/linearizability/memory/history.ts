@@ -44,7 +44,7 @@ export interface MadeCapsule {
   readonly previous: string | undefined;
 }
 
-export interface Compaction extends Span {
+interface Compaction extends Span {
   readonly kind: 'compact';
   readonly made: MadeCapsule;
   /** `none`: it was told that it has stored nothing. */
@@ -111,14 +111,15 @@ export function endOf({ fate, to }: Pick<Forget, 'fate' | 'to'>): number {
 }
 
 /**
- * Until when a call that was told that it failed may take effect: what a forget covers that began after that answer, and
- * has succeeded, does not come back.
+ * Before what a call that was told that it failed may take effect: forgets, by the moments at which they began. What one
+ * covers that began after that answer, and has succeeded, does not come back.
  */
-export function latestEffect(
+export function closedBy(
   answeredAt: number,
   forgets: readonly Forget[],
   covers: (what: Selection) => boolean,
-): number {
-  const later = forgets.filter(({ fate, from, what }) => fate === 'ok' && from > answeredAt && covers(what));
-  return Math.min(Number.POSITIVE_INFINITY, ...later.map(({ to }) => to));
+): number[] {
+  return forgets
+    .filter(({ fate, from, what }) => fate === 'ok' && from > answeredAt && covers(what))
+    .map(({ from }) => from);
 }

@@ -1,5 +1,5 @@
 import { type Interval, isLinearizable, type Model } from '../linearizable.ts';
-import { endOf, type History, latestEffect, type Message, type Selection } from './history.ts';
+import { closedBy, endOf, type History, type Message, type Selection } from './history.ts';
 
 /*
  * Each message by itself is linearizable: the calls that remember, forget, compact or read it have an order, each at a
@@ -33,13 +33,13 @@ function stepsOf(history: History, id: string): Step[] {
   for (const { sent, from, to } of remembers)
     for (const message of sent.filter((one) => one.id === id)) {
       const optional = message.fate === 'unknown';
-      const latest = () => latestEffect(to, forgets, (what) => forgetsMessage(what, message));
+      const before = optional ? closedBy(to, forgets, (what) => forgetsMessage(what, message)) : [];
       const conflict = message.fate === 'conflict';
-      steps.push({ does: 'remember', message, conflict, from, to: optional ? latest() : to, optional });
+      steps.push({ does: 'remember', message, conflict, from, to, optional, before });
     }
   for (const { what, fate, from, to } of forgets) {
     const frees = ownCapsules.some(({ made }) => forgetsCapsule(what, made.name));
-    steps.push({ does: 'forget', what, frees, from, to: endOf({ fate, to }), optional: fate === 'unknown' });
+    steps.push({ does: 'forget', what, frees, from, to, optional: fate === 'unknown' });
   }
   for (const { made, fate, from, to } of ownCapsules) {
     const own = made.messages.find((message) => message.id === id);
@@ -47,8 +47,7 @@ function stepsOf(history: History, id: string): Step[] {
     // Forgotten since the compaction has read it, and remembered anew.
     const maySpare = forgets.some((forget) => endOf(forget) > from && forgetsMessage(forget.what, own));
     const optional = fate === 'unknown';
-    const end = optional ? Number.POSITIVE_INFINITY : to;
-    steps.push({ does: 'compact', content: own.content, maySpare, from, to: end, optional });
+    steps.push({ does: 'compact', content: own.content, maySpare, from, to, optional });
   }
   for (const { messages, from, between } of reads) {
     const seen = messages.filter((message) => message.id === id);

@@ -14,7 +14,8 @@ export function disorder(history: History): string[] {
   for (const read of history.reads) {
     for (const [index, { id, at }] of read.messages.entries()) {
       const before = read.messages[index - 1];
-      if (before !== undefined && before.at > at) found.add(`${id} of an earlier time stands after ${before.id}`);
+      if (before !== undefined && before.at > at)
+        found.add(`${id} of an earlier time stands after ${before.id}`);
       const isTwice = read.messages.findIndex((other) => other.id === id) < index;
       if (isTwice && !wasForgotten(history, [id], read.from)) found.add(`${id} is there twice`);
     }
@@ -48,11 +49,14 @@ function pairsOf(read: Read): Pair[] {
   );
 }
 
-function wasForgotten({ forgets, remembers, forgetsMessage }: History, ids: string[], since: number): boolean {
+function wasForgotten(
+  { forgets, remembers, forgetsMessage }: History,
+  ids: string[],
+  since: number,
+): boolean {
   const messages = remembers.flatMap(({ sent }) => sent.filter(({ id }) => ids.includes(id)));
   return forgets.some(
-    (forget) =>
-      endOf(forget) > since && messages.some((message) => forgetsMessage(forget.what, message)),
+    (forget) => endOf(forget) > since && messages.some((message) => forgetsMessage(forget.what, message)),
   );
 }
 

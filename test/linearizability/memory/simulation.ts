@@ -9,8 +9,9 @@ import { KEEP_EVERYTHING } from '../../../lib/memory/retention.ts';
 import { embeddedTable } from '../../support/embedded-table.ts';
 import { leftByTtl } from '../../support/left-by-ttl.ts';
 import { type Findings, letWrite, momentCounter, type Simulation, type Writer } from '../faulty-writers.ts';
+import { begin, sourceOf } from './contents.ts';
 import { violationsOf } from './laws.ts';
-import { begin, memoryWriter, type Recording, sourceOf, type WriterMemory } from './writer.ts';
+import { memoryWriter, type Recording, type WriterMemory } from './writer.ts';
 
 /** Small records lie in their item, the others in up to three rows. */
 const sizes = { inlineMaxBytes: 400, chunkMaxBytes: 500 };
@@ -32,9 +33,14 @@ export async function simulateMemory(simulation: Simulation): Promise<Findings> 
       memory: dynamoDbMemoryStore({ client, tableName, clock, ...sizes }),
       sessions: dynamoDbSessionStore(client, tableName, clock),
     };
-    const memory = createMemory(agentOf(key), key, { id: 'ann' }, {
-      ...{ stores, policy: KEEP_EVERYTHING, clock: () => new Date(now) },
-    });
+    const memory = createMemory(
+      agentOf(key),
+      key,
+      { id: 'ann' },
+      {
+        ...{ stores, policy: KEEP_EVERYTHING, clock: () => new Date(now) },
+      },
+    );
     const setClock = (at: number) => {
       now = at;
     };

@@ -2,8 +2,11 @@ import { type Interval, isLinearizable, type Model } from '../linearizable.ts';
 import type { Fate, Span } from './history.ts';
 
 /*
- * Each key of the user data of a session, and of the knowledge of an agent, is a linearizable register. What a forget
- * has removed does not come back by a call that had been answered, as failed, before the forget began.
+ * Each key of the user data of a session is a linearizable register. What a forget has removed does not come back by a
+ * call that had been answered, as failed, before the forget began.
+ *
+ * Of knowledge it is not asked as much: it has no clock (see docs/decisions/0002-session-memory.md), so that a request of
+ * a call may take effect again later, and a forget whose answer was lost may not know any more what it has removed.
  */
 
 export type ValueCall = Span &
@@ -27,14 +30,24 @@ const register: Model<Step, string | undefined> = {
 };
 
 export function isRegister(calls: readonly ValueCall[]): boolean {
-  const steps = calls.map((call): Step => {
-    if (call.kind === 'get' || call.fate === 'ok') return { ...call, optional: false };
-    return { ...call, optional: true, to: call.kind === 'set' ? latestSet(call, calls) : Infinity };
-  });
-  return isLinearizable(steps, register);
+  return isLinearizable(stepsOf(calls), register);
 }
 
-function latestSet({ to }: Span, calls: readonly ValueCall[]): number {
-  const later = calls.filter((call) => call.kind === 'forget' && call.fate === 'ok' && call.from > to);
-  return Math.min(Number.POSITIVE_INFINITY, ...later.map((forget) => forget.to));
+/** Of each call that changes something a second one that may take effect at any time after. */
+export function isRegisterWithEchoes(calls: readonly ValueCall[]): boolean {
+  const untold = calls.map((call) => (call.kind === 'forget' ? { ...call, wasSet: undefined } : call));
+  const echoes = untold.filter(({ kind }) => kind !== 'get').map((call) => ({ ...call, optional: true }));
+  return isLinearizable([...untold.map(stepOf), ...echoes], register);
+}
+
+function stepsOf(calls: readonly ValueCall[]): Step[] {
+  const forgets = calls.filter((call) => call.kind === 'forget' && call.fate === 'ok');
+  return calls.map((call) => {
+    const before = forgets.filter(({ from }) => from > call.to).map(({ from }) => from);
+    return { ...stepOf(call), before };
+  });
+}
+
+function stepOf(call: ValueCall): Step {
+  return { ...call, optional: call.kind !== 'get' && call.fate === 'unknown' };
 }

@@ -3,16 +3,10 @@ import type { AgentMemory } from '../../../lib/memory/agent-memory.ts';
 import { IdConflictError, NotStoredError } from '../../../lib/memory/memory-error.ts';
 import type { Message as Stored } from '../../../lib/memory/message.ts';
 import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
-import { seededRandom } from '../../support/seeded-random.ts';
-import { oneOf, paddingOf } from '../faulty-writers.ts';
+import { oneOf } from '../faulty-writers.ts';
+import { begin, chooseMessages, contentOf, slotMs, slots, sourceOf, summaryOf } from './contents.ts';
 import type { Fate, MadeCapsule, Message, Operation, Remember, Selection } from './history.ts';
 import type { ValueCall } from './values.ts';
-
-export const begin = Date.parse('2027-01-01T00:00:00Z');
-const slotMs = 1_000;
-const slots = 3;
-/** Every third message and capsule does not fit into one item. */
-const sizes = [10, 900, 10] as const;
 
 /** Where the calls of all writers of a session are kept. */
 export interface Recording {
@@ -32,19 +26,6 @@ export interface Chance {
   readonly random: () => number;
   readonly moment: () => number;
 }
-
-/** Of what is sent under an id: known by the id, so that it is the same whoever sends it. */
-export function sourceOf(id: string): string | undefined {
-  return [undefined, 'doc-a', 'doc-b'][numberOf(id) % 3];
-}
-
-const numberOf = (id: string) => Number(id.replace(/\D/g, ''));
-const paddingFor = (text: string, length: number) =>
-  paddingOf(seededRandom([...text].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7) % 1_000_003), length);
-const contentOf = (content: string) => ({
-  content,
-  pad: paddingFor(content, sizes[numberOf(content) % 3] ?? 0),
-});
 
 /** The calls of one writer on the memory of a session, each recorded with its moments and its outcome. */
 export function memoryWriter(
@@ -70,19 +51,6 @@ export function memoryWriter(
     return { id, content: name, at: Date.parse(timestamp) };
   };
 
-  const chosen = (): Message[] => {
-    const shared = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
-    const own = [1, 2, 3].map((nth) => `w${index}c${calls}n${nth}`);
-    const pool = random() < 0.5 ? shared : own;
-    const count = random() < 0.5 ? 1 : 2 + Math.floor(random() * 3);
-    const from = Math.floor(random() * pool.length);
-    const ids = new Set(Array.from({ length: count }, (_, nth) => pool[(from + nth) % pool.length] ?? 'm0'));
-    return [...ids].map((id) => {
-      const slot = (numberOf(id) % slots) + (random() < 0.1 ? 1 : 0);
-      return { id, content: `${id}.${random() < 0.85 ? 'a' : 'b'}`, at: begin + slot * slotMs };
-    });
-  };
-
   const send = async (messages: readonly Message[], withTime: boolean): Promise<boolean> => {
     const from = moment();
     setClock(messages[0]?.at ?? begin);
@@ -106,7 +74,7 @@ export function memoryWriter(
   };
 
   const remember = async () => {
-    const messages = chosen();
+    const messages = chooseMessages(`w${index}c${calls}`, random);
     const withTime = messages.length > 1 || random() < 0.5;
     for (let sendings = 1; (await send(messages, withTime)) && sendings < 3 && random() < 0.7; sendings++);
   };
@@ -141,8 +109,6 @@ export function memoryWriter(
     if (pad !== summaryOf(name).pad) torn.push(`${memory.scope.session}: the capsule ${name} is torn`);
     return name;
   };
-  const summaryOf = (name: string) => ({ name, pad: paddingFor(name, sizes[numberOf(name) % 3] ?? 0) });
-
   const forget = async () => {
     const [first, last] = [random(), random()].map((chance) => begin + Math.floor(chance * slots) * slotMs);
     const range = { from: Math.min(first ?? 0, last ?? 0), to: Math.max(first ?? 0, last ?? 0) };
@@ -207,7 +173,13 @@ export function memoryWriter(
       record(name, { kind: 'set', value, fate: done ? 'ok' : 'unknown', from, to: moment() });
     } else if (chance < 0.65) {
       const done = await attempt(() => (isUser ? memory.forgetUserKey(key) : memory.forgetKbKey(key)));
-      record(name, { kind: 'forget', fate: done ? 'ok' : 'unknown', wasSet: done?.value, from, to: moment() });
+      record(name, {
+        kind: 'forget',
+        fate: done ? 'ok' : 'unknown',
+        wasSet: done?.value,
+        from,
+        to: moment(),
+      });
     } else await readValues(isUser);
   };
 

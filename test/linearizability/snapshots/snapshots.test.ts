@@ -66,7 +66,13 @@ describe('a history', () => {
 test.each([11])(
   'four writers of a key, three in ten requests of whom meet a fault: each call takes effect at most once (seed %i)',
   async (seed) => {
-    const findings = await simulateSnapshots({ seed, keys: 6, writers: 4, callsPerWriter: 5, faultRate: 0.3 });
+    const findings = await simulateSnapshots({
+      seed,
+      keys: 6,
+      writers: 4,
+      callsPerWriter: 5,
+      faultRate: 0.3,
+    });
 
     expect(findings).toMatchObject({ violations: [], torn: [], orphans: [] });
     expect(findings.requests).toBeGreaterThan(findings.calls);
