@@ -6,7 +6,7 @@ import { type Held, hasOneHolder, type LeaseCall, simulateLeases } from './lease
 import { brokenRunLaws, type RunsHistory } from './runs.ts';
 import { simulateRuns } from './simulation.ts';
 
-const simulation = { seed: 11, keys: 3, writers: 4, faultRate: 0.3 };
+const simulation = { seed: 11, keys: 2, writers: 4, faultRate: 0.3 };
 
 /** One after the other. */
 const inTurn = <Call>(calls: object[]) =>
