@@ -197,6 +197,9 @@ export const requestedRunsMax = 50;
 /** After so many deliveries that failed, the message of a shard is set aside and the shard given up. */
 export const runReceiveLimit = 5;
 
+/** Messages that were set aside, of which the queue of one process keeps the newest. */
+export const deadLettersKept = 1000;
+
 /** What a worker keeps of its time for committing a page and handing the rest on. */
 export const handOverReserveMs = 5_000;
 

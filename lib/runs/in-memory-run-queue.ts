@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { runReceiveLimit } from '../defaults.ts';
+import { deadLettersKept, runReceiveLimit } from '../defaults.ts';
 import { parseRunMessage, type RunMessage } from './run-message.ts';
 import type { RunQueue } from './run-queue.ts';
 
@@ -12,6 +12,8 @@ export interface InMemoryRunQueueOptions {
   readonly later?: ((then: () => void, ms: number) => void) | undefined;
   /** Told of every message that comes in or back, for a host that delivers as they come. */
   readonly onMessage?: (() => void) | undefined;
+  /** Messages that were set aside and are kept, the newest ones: 1,000 unless given. */
+  readonly deadLettersKept?: number | undefined;
   /** Told of every message that is set aside. */
   readonly onDeadLetter?: ((letter: DeadLetter) => void) | undefined;
 }
@@ -32,6 +34,7 @@ export interface InMemoryRunQueue extends RunQueue {
    */
   drain(deliver: Deliver, concurrency?: number): Promise<void>;
   readonly waiting: number;
+  /** The oldest one first. */
   readonly deadLetters: readonly DeadLetter[];
 }
 
@@ -50,6 +53,7 @@ interface Waiting {
  */
 export function inMemoryRunQueue(options: InMemoryRunQueueOptions = {}): InMemoryRunQueue {
   const { receiveLimit = runReceiveLimit, redeliveryMs = 0, onMessage, onDeadLetter } = options;
+  const { deadLettersKept: kept = deadLettersKept } = options;
   const { later = (then, ms) => void setTimeout(then, ms).unref() } = options;
   const waiting: Waiting[] = [];
   const deadLetters: DeadLetter[] = [];
@@ -66,6 +70,7 @@ export function inMemoryRunQueue(options: InMemoryRunQueueOptions = {}): InMemor
 
   const setAside = (letter: DeadLetter) => {
     deadLetters.push(letter);
+    if (deadLetters.length > kept) deadLetters.shift();
     onDeadLetter?.(letter);
   };
 
