@@ -111,16 +111,25 @@ function problemOf(schedule: ScheduleDescriptor): InvalidScheduleError | undefin
 /**
  * Finds agents by name.
  *
+ * @param definitions what a module of agents exports by default, or the `module.exports` of one that was transpiled to
+ *   CommonJS
  * @throws InvalidDefinitionError when two definitions share a name, or the value is no array of definitions
  */
 export function indexAgents(definitions: readonly AgentDefinition[]): ReadonlyMap<string, AgentDefinition> {
-  if (!Array.isArray(definitions))
+  const exported = defaultExportOf(definitions);
+  if (!Array.isArray(exported))
     throw new InvalidDefinitionError('agents must default-export an array of defineAgent(...)');
   const index = new Map<string, AgentDefinition>();
-  for (const definition of definitions) {
-    const checked = defineAgent(definition);
+  for (const definition of exported) {
+    const checked = defineAgent<AgentDefinition>(definition);
     if (index.has(checked.name)) throw new InvalidDefinitionError(`two agents are named '${checked.name}'`);
     index.set(checked.name, checked);
   }
   return index;
+}
+
+/** To an ES module the default export of CommonJS is all of its `module.exports`, for Node and for a bundle alike. */
+function defaultExportOf(value: unknown): unknown {
+  const { __esModule, default: exported } = (value ?? {}) as { __esModule?: unknown; default?: unknown };
+  return __esModule === true ? exported : value;
 }

@@ -21,6 +21,18 @@ describe('the CDK app', () => {
     expect(template()).toContain('cron(0 3 * * ? *)');
   });
 
+  test('deploys those of one that is CommonJS', () => {
+    const { status, template } = synthesize(
+      `const { defineAgent, scheduleDescriptor } = require('dormouse');
+       const schedules = [scheduleDescriptor('weekly', '0 3 * * 1', 'prune-raw-memory')];
+       module.exports = { __esModule: true, default: [defineAgent({ name: 'a10', schedules })] };`,
+      'agents.cjs',
+    );
+
+    expect(status).toBe(0);
+    expect(template()).toContain('dormouse-dev_a10_weekly_');
+  });
+
   // What else can be wrong with one is for the tests of the local server, which reads it with the same code.
   test('says in one line what is wrong with an agents file', () => {
     const { status, stderr } = synthesize("throw new Error('no such setting');");
@@ -32,8 +44,8 @@ describe('the CDK app', () => {
 });
 
 /** Runs the app as the CDK's command does, without bundling. */
-function synthesize(agentsSource: string) {
-  const agents = join(folder, 'agents.ts');
+function synthesize(agentsSource: string, name = 'agents.ts') {
+  const agents = join(folder, name);
   writeFileSync(agents, agentsSource);
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'infra/app.ts'], {
     cwd: projectRoot,

@@ -11,30 +11,42 @@ const folder = mkdtempSync(join(tmpdir(), 'dormouse-bundle-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a bundle', () => {
-  test('holds the agents of the setting, also from outside the project, and everything it needs', async () => {
-    const agents = join(folder, 'agents.ts');
-    writeFileSync(
-      agents,
+  const required = "const { defineAgent } = require('dormouse');\n";
+  test.each([
+    [
+      'agents.ts',
       "import { defineAgent } from 'dormouse';\nexport default [defineAgent({ name: 'elsewhere' })];\n",
-    );
-    const { entry } = serviceFunctions['list-agents'];
+    ],
+    // As the local server reads them, which also says what is wrong with a file before anything is bundled.
+    ['agents.js', `${required}module.exports = [defineAgent({ name: 'elsewhere' })];\n`],
+    [
+      'agents.cjs',
+      `${required}module.exports = { __esModule: true, default: [defineAgent({ name: 'elsewhere' })] };\n`,
+    ],
+  ])(
+    'holds the agents of the setting, also from outside the project, and all it needs: %s',
+    async (name, source) => {
+      const agents = join(folder, name);
+      writeFileSync(agents, source);
+      const { entry } = serviceFunctions['list-agents'];
 
-    const bundle = bundled((stack) => {
-      new ServiceFunction(stack, 'Bundled', {
-        description: '',
-        entry,
-        agents,
-        environment: {},
-        retain: false,
-        timeoutSecs: 29,
-        takesEvents: false,
+      const bundle = bundled((stack) => {
+        new ServiceFunction(stack, 'Bundled', {
+          description: '',
+          entry,
+          agents,
+          environment: {},
+          retain: false,
+          timeoutSecs: 29,
+          takesEvents: false,
+        });
       });
-    });
 
-    const answer = await invoke(bundle, '/v1/agents');
-    expect(answer.statusCode).toBe(200);
-    expect(JSON.parse(answer.body).items).toMatchObject([{ name: 'elsewhere' }]);
-  });
+      const answer = await invoke(bundle, '/v1/agents');
+      expect(answer.statusCode).toBe(200);
+      expect(JSON.parse(answer.body).items).toMatchObject([{ name: 'elsewhere' }]);
+    },
+  );
 
   test('is not attempted without esbuild: the message says what to install', () => {
     expect(() => assertBundlerInstalled(join(folder, 'anywhere.js'))).toThrow(/^esbuild.*npm ci$/);
@@ -43,7 +55,7 @@ describe('a bundle', () => {
 
 /** The file of the only function of a stack, made as `cdk synth` makes it. */
 function bundled(build: (stack: Stack) => void): string {
-  const outdir = join(folder, 'out');
+  const outdir = mkdtempSync(join(folder, 'out-'));
   process.env.CDK_VALIDATION = 'false';
   const app = new App({ outdir });
   build(new Stack(app, 'Bundles'));

@@ -34,6 +34,43 @@ describe('an agents file outside the project', () => {
     },
   );
 
+  it.each([
+    ['agents.cjs', 'module.exports = { __esModule: true, default: agents };'],
+    ['agents.js', 'module.exports = agents;'],
+    ['agents.cts', 'exports.default = agents as unknown; exports.__esModule = true;'],
+  ])(
+    'that is CommonJS is served too, with the files that it requires, over one instance of the library: %s',
+    async (name, exported) => {
+      const file = agentsFile(
+        name,
+        `"use strict";
+         const { defineAgent } = require('dormouse');
+         const { refuse } = require('./refuse.cjs');
+         const agents = [defineAgent({ name: 'a10', state: refuse })];
+         ${exported}`,
+      );
+      writeFileSync(
+        join(file, '..', 'refuse.cjs'),
+        `const { TooLargeError } = require('dormouse');
+         const validate = () => { throw new TooLargeError(2, 1); };
+         exports.refuse = { '~standard': { version: 1, vendor: 'test', validate } };`,
+      );
+      // What tsc puts beside its output is not what was asked for.
+      if (name === 'agents.js') writeFileSync(join(file, '..', 'agents.ts'), 'export default [];');
+      const { url } = await startUntilReady('--memory', '--agents', file);
+
+      const agents = (await (await fetch(`${url}/v1/agents`)).json()) as { items: { name: string }[] };
+      const refused = await fetch(`${url}/v1/agents/a10/instances/k`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      });
+
+      expect(agents.items.map((agent) => agent.name)).toEqual(['a10']);
+      expect(await refused.json()).toMatchObject({ code: 'too_large', limit: 1 });
+    },
+  );
+
   it('shares one instance of the library with the handlers and with the files that it imports', async () => {
     const file = agentsFile(
       'agents.ts',
@@ -70,10 +107,17 @@ describe('an agents file outside the project', () => {
     [
       'a definition that contradicts itself',
       `import { defineAgent } from 'dormouse'; export default [defineAgent({ name: 'a b' })];`,
-      /agent "a b": the name must match/,
+      /agents\.ts:1:57: agent "a b": the name must match/,
     ],
+    ['something that is no definition', `export default [null];`, /an agent definition must be an object/],
+    [
+      'two agents of one name',
+      `export default [{ name: 'twin' }, { name: 'twin' }];`,
+      /two agents are named 'twin'/,
+    ],
+    ['nothing but CommonJS that exports no array', `exports.agents = [];`, /must default-export an array/],
     ['an import that is not there', `import 'no-such-package'; export default [];`, /no-such-package/],
-    ['code that throws', `throw new Error('first\\nsecond');`, /first$/m],
+    ['code that throws', `\nthrow new Error('first\\nsecond');`, /agents\.ts:2:7: first$/m],
   ])('with %s is refused in one line that names it', async (_case, source, reason) => {
     const file = agentsFile('agents.ts', source);
 
@@ -83,6 +127,25 @@ describe('an agents file outside the project', () => {
     expect(stderr).toContain(file);
     expect(stderr).toMatch(reason);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+
+  it('that is CommonJS in a package of ES modules is refused in one line, and what to do', async () => {
+    const file = agentsFile('agents.js', 'module.exports = [];');
+    writeFileSync(join(file, '..', 'package.json'), '{"type":"module"}');
+
+    const { code, stderr } = await runToEnd('--memory', '--agents', file);
+
+    expect(stderr).toMatch(/^dormouse: [^\n]+ it is CommonJS, [^\n]+, or name it \.cjs\n$/);
+    expect(code).toBe(1);
+  });
+
+  it('that is a folder is refused in one line', async () => {
+    const { code, stderr } = await runToEnd('--memory', '--agents', 'functions');
+
+    expect(stderr).toMatch(
+      /^dormouse: the agents file [^\n]+functions is no file, but a folder or the like\n$/,
+    );
+    expect(code).toBe(1);
   });
 
   it('that does not exist is refused in one line', async () => {

@@ -140,4 +140,12 @@ describe('an agent definition', () => {
     expect(() => indexAgents([support, support])).toThrow(/two agents are named 'support'/);
     expect(() => indexAgents({} as never)).toThrow(/must default-export an array/);
   });
+
+  test('are found in the exports of a module that was transpiled to CommonJS', () => {
+    const support = defineAgent({ name: 'support' });
+    const exported = { __esModule: true, default: [support] };
+
+    expect(indexAgents(exported as never).get('support')).toBe(support);
+    expect(() => indexAgents({ ...exported, default: {} } as never)).toThrow(/must default-export an array/);
+  });
 });
