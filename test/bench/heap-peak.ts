@@ -1,7 +1,6 @@
 import { memoryUsage } from 'node:process';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { RunStore } from '../../lib/runs/run-store.ts';
+import { garbageCollector } from '../support/garbage-collector.ts';
 
 /** A collection of all garbage takes longer than a page of sessions that have nothing to do. */
 const pagesPerSample = 10;
@@ -35,10 +34,4 @@ export function heapPeak(): HeapPeak {
       return peak;
     },
   };
-}
-
-/** The one of `--expose-gc`, in a process that was started without it. */
-function garbageCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc');
 }
