@@ -8,13 +8,15 @@ import { attemptsOf, isConditionFailure } from './translate-error.ts';
 /*
  * A call of a store may be many requests, each of which the SDK repeats, in loops that start over. What is bounded is
  * the call: so many failed attempts, and so much time once one has failed. A call of many requests that
- * makes progress goes on: each answer makes up for four failures.
+ * makes progress goes on: each answer makes up for four failures that came before it, and for none that come after it, so
+ * that a call gives up after as many attempts as ever when DynamoDB goes away in the middle of it. In all it makes no more
+ * failed attempts than four times its answers and 16, beside those that are under way by then.
  */
 const failuresPerAnswer = 4;
 
 interface Budget {
   readonly startedAt: number;
-  /** Attempts that failed, less those that answers made up for. */
+  /** Attempts that failed, less those that answers made up for; never below none. */
   failures: number;
   hasFailed: boolean;
   lastFailure: unknown;
@@ -72,13 +74,14 @@ function clientWithin(
     const timer = setTimeout(() => abort.abort(), Math.max(requestMinMs, callMaxMs - elapsed));
     try {
       const answer = await client.send(command, { abortSignal: abort.signal });
-      budget.failures += attemptsOf(answer) - 1 - failuresPerAnswer;
+      noteAnswer(budget, attemptsOf(answer));
       budget.hasFailed ||= attemptsOf(answer) > 1;
       return answer;
     } catch (error) {
       const attempts = attemptsOf(error);
       const isAnswer = isConditionFailure(error);
-      budget.failures += attempts - (isAnswer ? 1 + failuresPerAnswer : 0);
+      if (isAnswer) noteAnswer(budget, attempts);
+      else budget.failures += attempts;
       budget.hasFailed ||= !isAnswer || attempts > 1;
       budget.lastFailure = error;
       if (abort.signal.aborted)
@@ -89,6 +92,11 @@ function clientWithin(
     }
   };
   return { send } as unknown as DynamoDBClient;
+}
+
+/** The last of so many attempts was answered. */
+function noteAnswer(budget: Budget, attempts: number): void {
+  budget.failures = Math.max(0, budget.failures + attempts - 1 - failuresPerAnswer);
 }
 
 function exhausted({ lastFailure }: Budget): UnavailableError {

@@ -54,6 +54,23 @@ describe('the limits of a call', () => {
     });
   });
 
+  test('answers make up for failures before them, and not for those to come', async () => {
+    let [answered, failed] = [0, 0];
+    const send = sending(async () => {
+      if (answered++ < 100) return {};
+      failed++;
+      throw sdkError('ThrottlingException');
+    });
+
+    await inOneCall(async () => {
+      for (let request = 0; request < 100; request++) await send();
+
+      for (;;) await send().catch((error) => error instanceof UnavailableError && Promise.reject(error));
+    }).catch(() => undefined);
+
+    expect(failed).toBe(callAttempts);
+  });
+
   test('once one has failed, nothing is sent after 15 seconds; a call that only takes long goes on', async () => {
     let fails = false;
     const send = sending(async () => {
