@@ -165,6 +165,9 @@ export const sessionTimeoutEndSecs = 2_000_000;
 /** Raw messages that one compaction summarises at the most. */
 export const compactionMaxMessages = 200;
 
+/** And no more bytes than this, before compression, unless its first message has more. */
+export const compactionMaxBytes = 8 * 1024 * 1024;
+
 /** Jobs that are committed together. After a crash at the most so many sessions of a shard are visited again. */
 export const jobPageSize = 100;
 

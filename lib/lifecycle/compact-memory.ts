@@ -1,4 +1,4 @@
-import { compactionMaxMessages } from '../defaults.ts';
+import { compactionMaxBytes, compactionMaxMessages } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import type { AgentMemory, CapsulePage } from '../memory/agent-memory.ts';
 import { everyRecord } from '../memory/every-record.ts';
@@ -173,10 +173,16 @@ async function messagesDue(
   }: { to: number; maxMessages: number; isFresh: (record: StoredRecord) => boolean },
 ): Promise<Message[]> {
   const due: Message[] = [];
+  let bytes = 0;
   for await (const records of everyRecord(memory, 'message', { to })) {
-    const fresh = records.filter(isFresh).slice(0, maxMessages - due.length);
-    due.push(...(await Promise.all(fresh.map(unpackMessage))));
-    if (due.length >= maxMessages) break;
+    for (const record of records) {
+      if (!isFresh(record)) continue;
+      bytes += record.dump.bytes;
+      // The window of a session with large messages is shorter: a worker holds those of several sessions.
+      if (due.length > 0 && bytes > compactionMaxBytes) return due;
+      due.push(await unpackMessage(record));
+      if (due.length >= maxMessages) return due;
+    }
   }
   return due;
 }

@@ -1,16 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from '../../infra/local/embedded-dynamodb.ts';
 import type { FunctionName } from '../../infra/service-functions.ts';
-import { tables } from '../../lib/dynamodb/tables.ts';
 import { httpEvent } from '../support/http-event.ts';
-import { bundleOf, type LambdaProcess, lambdaProcess } from '../support/lambda-process.ts';
+import { type LambdaFunctions, lambdaFunctions } from '../support/lambda-functions.ts';
+import type { LambdaProcess } from '../support/lambda-process.ts';
 
 /** `all`: every body on every route that takes one, as `.ci/run` wants it; else those that told most. */
 const isAll = process.env.DORMOUSE_BODIES === 'all';
@@ -123,6 +116,7 @@ const writers = ['hibernate', 'remember', 'register-session', 'start-run'] as co
 const readers = [
   'thaw',
   'recent',
+  'list-capsules',
   'export-memory',
   'list-sessions',
   'list-instances',
@@ -131,37 +125,11 @@ const names: readonly FunctionName[] = isAll ? [...writers, ...readers] : ['hibe
 const agents = ['planner', 'called-back', 'checked'];
 
 describe('within the memory that Lambda gives a function', () => {
-  let folder: string;
-  let database: EmbeddedDynamoDb;
-  let server: Server;
-  const functions = new Map<FunctionName, LambdaProcess>();
-
+  let functions: LambdaFunctions;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'dormouse-memory-limit-'));
-    database = await openEmbeddedDynamoDb(undefined);
-    server = createServer(async (request, response) => {
-      const answer = await database.requests(String(request.headers['x-amz-target']), await text(request));
-      response
-        .writeHead(answer.statusCode, { 'content-type': 'application/x-amz-json-1.0' })
-        .end(answer.body);
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const env = {
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{ AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-      ...{ DORMOUSE_RUN_QUEUE_URL: 'http://127.0.0.1:9/queue', DORMOUSE_LOG_KEY: 'key' },
-      ...Object.fromEntries(tables.map((table) => [table.env, database.tableName(table)])),
-    };
-    const bundles = await Promise.all(names.map((name) => bundleOf(name, folder)));
-    for (const [index, name] of names.entries())
-      functions.set(name, await lambdaProcess(bundles[index] as string, folder, env));
+    functions = await lambdaFunctions(names);
   }, 60_000);
-  afterAll(async () => {
-    await Promise.all([...functions.values()].map((process) => process.end()));
-    server.close();
-    await database.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => functions.end());
 
   const call = async (name: FunctionName, agent: string, body?: Body) => {
     const { content, type = 'application/json', gzip = false } = body ?? { content: undefined };
@@ -177,7 +145,7 @@ describe('within the memory that Lambda gives a function', () => {
       ...(bytes && { body: isText ? (content ?? '') : bytes.toString('base64') }),
     });
     const pathParameters = { agent, key: 'k', session: 's' };
-    return (functions.get(name) as LambdaProcess).invoke({ ...event, pathParameters });
+    return (functions.function(name) as LambdaProcess).invoke({ ...event, pathParameters });
   };
   const ok = (name: FunctionName): Body => ({
     content:
@@ -195,7 +163,7 @@ describe('within the memory that Lambda gives a function', () => {
       const body = make();
       if (isAll) await call('register-session', 'planner', ok('register-session'));
       const isTold = isAll && body.isTelling === true;
-      const asked = isTold ? writers : (['hibernate', 'remember'] as const);
+      const asked = isAll ? writers : (['hibernate', 'remember'] as const);
       for (const name of asked) {
         for (const agent of name === 'hibernate' ? (isTold ? agents : ['called-back']) : ['planner']) {
           const answered = await call(name, agent, body);
@@ -226,9 +194,12 @@ describe('within the memory that Lambda gives a function', () => {
             console.log(_, 'thaw', agent, thawed.status, Math.round(thawed.ms), Math.round(thawed.peakMB));
         }
       }
-      for (const name of readers.filter((reader) => reader !== 'thaw' && functions.has(reader))) {
+      for (const name of readers.filter(
+        (reader) => reader !== 'thaw' && functions.function(reader) !== undefined,
+      )) {
         const answered = await call(name, 'planner');
         expect.soft([200, 404, 413], `${name}: ${answered.body}`).toContain(answered.status);
+        expect.soft(answered.ms, name).toBeLessThan(29_000);
         expect.soft(answered.peakMB, name).toBeLessThan(1024);
       }
     },

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, SQSEvent } from 'aws-lambda';
 import { build } from 'esbuild';
 import { bundleAliases, bundling } from '../../infra/bundling.ts';
 import { projectRoot } from '../../infra/project.ts';
@@ -38,7 +38,8 @@ const host = `
     const ms = performance.now() - start;
     // Lambda takes six megabytes of JSON back.
     const bytes = Buffer.byteLength(JSON.stringify(result));
-    const body = result.isBase64Encoded ? '' : String(result.body ?? '').slice(0, 1000);
+    const text = result.body ?? JSON.stringify(result);
+    const body = result.isBase64Encoded ? '' : String(text).slice(0, 1000);
     process.send({ status: result.statusCode, body, ms, bytes, peakMB: process.resourceUsage().maxRSS / 1024 });
   });
   process.send('ready');
@@ -56,7 +57,7 @@ interface Answered {
 
 export interface LambdaProcess {
   /** Rejects where the process ends instead: out of memory, or its stack. */
-  invoke(event: APIGatewayProxyEventV2): Promise<Answered>;
+  invoke(event: APIGatewayProxyEventV2 | SQSEvent, remainingMs?: number): Promise<Answered>;
   end(): Promise<void>;
 }
 
@@ -79,9 +80,9 @@ export async function lambdaProcess(
   ended.catch(() => undefined);
   await Promise.race([once(child, 'message'), ended]);
   return {
-    async invoke(event) {
+    async invoke(event, remainingMs = 29_000) {
       const answer = once(child, 'message');
-      child.send({ event, remainingMs: 29_000 });
+      child.send({ event, remainingMs });
       const [answered] = await Promise.race([answer, ended]);
       return answered as Answered;
     },

@@ -44,6 +44,22 @@ const sum: Summarize = ({ messages, previous }) =>
     .filter((part) => part !== undefined)
     .join('+');
 
+test('a window has 8 MiB of messages at the most, and always one', async () => {
+  await say(1, 1);
+  for (const [id, megabytes] of Object.entries({ large: 9, a: 3, b: 3, c: 3 }))
+    await memory.remember([{ id, content: 'x'.repeat(megabytes * 1024 ** 2) }]);
+  const windows: string[][] = [];
+  const noteWindow: Summarize = ({ messages }) => {
+    windows.push(messages.map(({ id }) => id));
+    return 'summed up';
+  };
+  clock.advanceSecs(7 * daySecs);
+
+  while ((await compactMemory(memory, noteWindow)).status === 'compacted');
+
+  expect(windows).toEqual([['m1'], ['large'], ['a', 'b'], ['c']]);
+});
+
 test('a later capsule builds on the earlier one, and covers both windows', async () => {
   await say(1, 20);
   clock.advanceSecs(7 * daySecs);
