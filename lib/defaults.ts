@@ -29,7 +29,7 @@ export const abandonedAfterMs = 15 * 60 * 1000;
 export const lanesKept = 16;
 export const lanesTrimmedAtOnce = 64;
 
-/** Failed attempts, over all its requests, after which a call on DynamoDB gives up; each answer makes up for four before it. */
+/** Failed attempts, over all its requests, after which a call on DynamoDB gives up; each answer makes up for four, and for as many as these ahead. */
 export const callAttempts = 16;
 
 /** So long after its start a call that has seen a failure sends nothing more. API Gateway waits 29 seconds. */

@@ -8,15 +8,15 @@ import { attemptsOf, isConditionFailure } from './translate-error.ts';
 /*
  * A call of a store may be many requests, each of which the SDK repeats, in loops that start over. What is bounded is
  * the call: so many failed attempts, and so much time once one has failed. A call of many requests that
- * makes progress goes on: each answer makes up for four failures that came before it, and for none that come after it, so
- * that a call gives up after as many attempts as ever when DynamoDB goes away in the middle of it. In all it makes no more
+ * makes progress goes on: each answer makes up for four failures, and what answers make up for ahead is bounded, so that a
+ * call gives up after twice as many attempts at the most when DynamoDB goes away in the middle of it. In all it makes no more
  * failed attempts than four times its answers and 16, beside those that are under way by then.
  */
 const failuresPerAnswer = 4;
 
 interface Budget {
   readonly startedAt: number;
-  /** Attempts that failed, less those that answers made up for; never below none. */
+  /** Attempts that failed, less those that answers made up for: no more of these than make the call give up. */
   failures: number;
   hasFailed: boolean;
   lastFailure: unknown;
@@ -96,7 +96,7 @@ function clientWithin(
 
 /** The last of so many attempts was answered. */
 function noteAnswer(budget: Budget, attempts: number): void {
-  budget.failures = Math.max(0, budget.failures + attempts - 1 - failuresPerAnswer);
+  budget.failures = Math.max(-callAttempts, budget.failures + attempts - 1 - failuresPerAnswer);
 }
 
 function exhausted({ lastFailure }: Budget): UnavailableError {
