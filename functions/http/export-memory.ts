@@ -1,4 +1,5 @@
 import { ExportCollector } from '../../lib/memory/export-memory.ts';
+import { jsonText } from '../../lib/persistence/json-text.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import { agentRuntime, registeredSession } from './agent-runtime.ts';
 import { fittingJson, travelBytes } from './fitting-page.ts';
@@ -18,7 +19,7 @@ const getExport: Handle = async (request, services) => {
   // Ends as soon as it is known not to fit: no more than an answer, and one page, is held.
   for await (const part of memory.exportParts()) {
     const shown = shownPart(part);
-    bytes += travelBytes(JSON.stringify(shown.value));
+    bytes += travelBytes(jsonText(shown.value));
     if (bytes > bodyMaxBytes) throw new TooLargeError(undefined, bodyMaxBytes);
     collected.add(shown);
   }

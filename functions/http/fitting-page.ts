@@ -1,3 +1,4 @@
+import { jsonText } from '../../lib/persistence/json-text.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import { bodyMaxBytes } from './limits.ts';
 import { encodeCursor, fromPlace } from './paging.ts';
@@ -27,7 +28,7 @@ const readGrowth = 4;
 
 /** A JSON answer, unless it would not fit into Lambda's 6 MB. */
 export function fittingJson(status: number, value: unknown): HttpResponse | undefined {
-  const text = JSON.stringify(value);
+  const text = jsonText(value);
   // As a string inside the JSON of Lambda's answer, quotes and backslashes take two bytes.
   const fits = text.length * 4 <= bodyMaxBytes || travelBytes(text) <= bodyMaxBytes;
   return fits ? json(status, value) : undefined;
@@ -51,7 +52,7 @@ export async function pageAnswer(
   for (;;) {
     const from = after;
     const page = await fromPlace(from, () => fetch(Math.min(read, limit - items.length), from));
-    const size = page.items.reduce((sum: number, item) => sum + travelBytes(JSON.stringify(item)), 0);
+    const size = page.items.reduce((sum: number, item) => sum + travelBytes(jsonText(item)), 0);
     if (bytes + size <= pageMaxBytes) {
       items.push(...page.items);
       bytes += size;
@@ -72,7 +73,7 @@ export async function pageAnswer(
 
 /** Whether a page could show the item: what no reader could be sent must not be stored over HTTP. */
 export function assertListable(item: unknown): void {
-  const size = travelBytes(JSON.stringify(item));
+  const size = travelBytes(jsonText(item));
   if (size > pageMaxBytes - filledInBytes) throw new TooLargeError(size, pageMaxBytes - filledInBytes);
 }
 

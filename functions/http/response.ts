@@ -1,4 +1,5 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { jsonText } from '../../lib/persistence/json-text.ts';
 
 /** An answer before it is put into API Gateway's form. A string body is text, bytes travel in base64. */
 export interface HttpResponse {
@@ -12,7 +13,7 @@ export function json(
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: jsonText(value) };
 }
 
 /** ETags stand in quotes in HTTP, without them everywhere else. */

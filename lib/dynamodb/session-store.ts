@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type Clock, systemClock } from '../clock.ts';
 import { sessionShards } from '../defaults.ts';
+import { jsonText } from '../persistence/json-text.ts';
 import { CorruptError } from '../persistence/persistence-error.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import type { Session } from '../sessions/session.ts';
@@ -52,7 +53,7 @@ export function dynamoDbSessionStore(
     const [now, own] = [parts.value({ N: String(at.getTime()) }), parts.value({ S: call })];
     const set = [
       `v = ${parts.value({ N: itemVersion })}`,
-      `meta = ${parts.value({ S: JSON.stringify(meta) })}`,
+      `meta = ${parts.value({ S: jsonText(meta) })}`,
       `registeredAt = if_not_exists(registeredAt, ${now})`,
       `registeredBy = if_not_exists(registeredBy, ${own})`,
       `lastActiveAt = ${now}`,
@@ -120,7 +121,7 @@ export function dynamoDbSessionStore(
       `${parts.name('ttl')} = ${parts.value({ N: String(ttlAfter(clock())) })}`,
     ];
     const conditions = [isRegistered, `(attribute_not_exists(deregisteredBy) OR deregisteredBy <> ${own})`];
-    if (onlyIf !== undefined) conditions.push(`meta = ${parts.value({ S: JSON.stringify(onlyIf.meta) })}`);
+    if (onlyIf !== undefined) conditions.push(`meta = ${parts.value({ S: jsonText(onlyIf.meta) })}`);
     try {
       await client.send(
         new UpdateItemCommand({

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { assertPlain } from './assert-plain.ts';
+import { jsonText } from './json-text.ts';
 import { isJsonValue, isJsonWhenWrittenOut } from './json-value.ts';
 import { CorruptError, InvalidStateError, PersistenceError } from './persistence-error.ts';
 import { ownBytes, richState, richText, sentRichState } from './rich-text.ts';
@@ -36,7 +37,7 @@ export function encodeState(state: unknown, identity: Identity = 'kept'): Encode
       return { format: 'bytes', contentType: bytesContentType, data: ownBytes(state) };
     }
     return isJsonValue(state) || (identity === 'dropped' && isJsonWhenWrittenOut(state))
-      ? { format: 'json', contentType: jsonContentType, data: Buffer.from(JSON.stringify(state)) }
+      ? { format: 'json', contentType: jsonContentType, data: Buffer.from(jsonText(state)) }
       : { format: 'rich', contentType: richContentType, data: Buffer.from(richText(state)) };
   } catch (error) {
     throw notStorable(error);

@@ -1,6 +1,7 @@
 import { jobResultMaxBytes } from '../defaults.ts';
 import { errorIn } from '../lifecycle/job-outcome.ts';
 import type { SessionJobHandler } from '../lifecycle/session-job.ts';
+import { jsonText } from '../persistence/json-text.ts';
 import { shownValue } from '../persistence/shown-value.ts';
 
 /**
@@ -26,7 +27,7 @@ export function storedResult(result: unknown): unknown {
   try {
     const shown = shownValue(result);
     if (typeof shown === 'string') return cut(shown);
-    const text = JSON.stringify(shown);
+    const text = jsonText(shown);
     return Buffer.byteLength(text) <= jobResultMaxBytes ? JSON.parse(text) : cut(text);
   } catch {
     return 'a result that cannot be shown';

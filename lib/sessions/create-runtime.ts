@@ -7,6 +7,7 @@ import { ForbiddenByPolicyError, InvalidInputError } from '../memory/memory-erro
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { checkPaging } from '../memory/paging.ts';
 import { checkPolicy, DEFAULT_RETENTION } from '../memory/retention.ts';
+import { jsonText } from '../persistence/json-text.ts';
 import { isJsonValue } from '../persistence/json-value.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { Counters } from './counters.ts';
@@ -89,7 +90,7 @@ export function createRuntime(agentName: string, options: RuntimeOptions): Agent
 function checkMeta(meta: unknown): Readonly<Record<string, unknown>> {
   if (typeof meta !== 'object' || meta === null || Array.isArray(meta) || !isJsonValue(meta))
     throw new InvalidInputError('meta', 'must be an object that JSON carries without loss');
-  const bytes = Buffer.byteLength(JSON.stringify(meta));
+  const bytes = Buffer.byteLength(jsonText(meta));
   if (bytes > sessionMetaMaxBytes)
     throw new InvalidInputError('meta', `is ${bytes} bytes as JSON, the limit is ${sessionMetaMaxBytes}`);
   return meta as Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { handler as exportMemory } from '../../functions/http/export-memory.ts';
 import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
 import { handler as recent } from '../../functions/http/recent.ts';
@@ -9,6 +10,7 @@ import { useServices } from '../../functions/services.ts';
 import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
 import { capturedLog } from '../support/captured-log.ts';
+import { deepJson } from '../support/deep-json.ts';
 import { httpEvent } from '../support/http-event.ts';
 
 describe('bodies and parameters of messages', () => {
@@ -33,7 +35,7 @@ describe('bodies and parameters of messages', () => {
       ...event,
       pathParameters: { agent: 'planner', session: 'chat-of-ann' },
     });
-    return { statusCode, body: JSON.parse(body ?? '') };
+    return { statusCode, text: body ?? '', body: JSON.parse(body ?? '') };
   };
   const messageOf = (content: string) => `{"id":"m1","content":${content},"sender":{"id":"ann"}}`;
 
@@ -65,6 +67,28 @@ describe('bodies and parameters of messages', () => {
       expect([answer.statusCode, answer.body.code]).toEqual([400, 'invalid_json']);
     }
     expect((await ask(recent, 'GET')).body.items).toEqual([]);
+  });
+
+  test.each(Object.entries(deepJson(2_990)))(
+    'what is nested as deep as a body may be is kept and told, by every route that shows it: %s',
+    async (_shape, value) => {
+      const message = await ask(remember, 'POST', { body: messageOf(value) });
+      const again = await ask(remember, 'POST', { body: messageOf(value) });
+      const other = await ask(remember, 'POST', { body: messageOf(`[${value}]`) });
+      expect([message.statusCode, again.statusCode, other.statusCode]).toEqual([201, 201, 409]);
+
+      const reads = [await ask(recent, 'GET'), await ask(exportMemory, 'GET')];
+      for (const { text } of [message, again, ...reads])
+        expect(text.includes(`"content":${value},`)).toBe(true);
+    },
+  );
+
+  test('meta is kept and told as deep as a body may be', async () => {
+    const meta = `{"a":${deepJson(2_990)['objects with a number for a name']}}`;
+
+    const { statusCode, text } = await ask(registerSession, 'PUT', { body: `{"meta":${meta}}` });
+
+    expect([statusCode, text.includes(`"meta":${meta},`)]).toEqual([200, true]);
   });
 
   test('a parameter that is refused is named as the caller knows it', async () => {
