@@ -18,15 +18,17 @@ export interface OwnAddress {
  * and a name that its owner points here makes them look like the page's own.
  *
  * @returns the request's target in origin form
- * @throws HttpError `forbidden`
+ * @throws HttpError `forbidden`, or `invalid_request` for one of HTTP/1.1 that names no host
  */
 export function ownTarget(request: IncomingMessage, own: OwnAddress): string {
-  const { url = '/', rawHeaders, headers, socket } = request;
+  const { url = '/', rawHeaders, headers, httpVersion, socket } = request;
   const isOwn = (authority: string) => isOwnAuthority(authority, own, socket.localAddress);
 
   const hosts = rawHeaders.filter(
     (_value, index) => rawHeaders[index - 1]?.toLowerCase() === 'host' && index % 2 === 1,
   );
+  if (hosts.length === 0 && httpVersion !== '1.0')
+    throw new HttpError('invalid_request', 'a request of HTTP/1.1 has the header Host');
   if (hosts.length !== 1 || !isOwn(hosts[0] ?? ''))
     throw new HttpError('forbidden', 'the header Host does not name this server');
 

@@ -11,6 +11,7 @@ import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
 import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
 import { errorsTable, runsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import type { RunQueue } from '../../lib/runs/run-queue.ts';
+import { answerAsProblems, inTurn } from './connections.ts';
 import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from './embedded-dynamodb.ts';
 import { startExpiry } from './expired-rows.ts';
 import { fireOver } from './fire-schedule.ts';
@@ -76,16 +77,21 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const api = handlersOver(services);
 
   let closed: Promise<void> | undefined;
-  const server = createServer((request, response) => {
+  const serveOwn = inTurn((request, response) =>
+    serve(request, response, (own, requestId) => {
+      own.url = ownTarget(own, { host, port: portOf(server) });
+      return (isLocal(own.url) ? local : api)(own, requestId);
+    }),
+  );
+  // A missing Host is for `ownTarget` to refuse.
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     response.on('close', () => {
       if (closed !== undefined) server.closeIdleConnections();
     });
     if (!quiet && request.url !== '/_local/health') logWhenAnswered(request, response);
-    void serve(request, response, (own, requestId) => {
-      own.url = ownTarget(own, { host, port: portOf(server) });
-      return (isLocal(own.url) ? local : api)(own, requestId);
-    });
+    void serveOwn(request, response);
   });
+  answerAsProblems(server);
   // Longer than clients keep a connection, and than a large body keeps this process: one that is reused is still open.
   server.keepAliveTimeout = keepAliveMs;
   try {
