@@ -13,7 +13,11 @@ export function checkRequest(operation: Operation, request: HttpRequest): void {
   checkHeaders(request);
 }
 
-function checkQuery(known: readonly string[], { query, repeated }: HttpRequest): void {
+/** Refuses parameters that are not known, or sent twice, by name. */
+export function checkQuery(
+  known: readonly string[],
+  { query, repeated }: Pick<HttpRequest, 'query' | 'repeated'>,
+): void {
   for (const name of Object.keys(query)) {
     if (!known.includes(name) && !isSignature(name)) throw unknownParameter(name, known);
   }

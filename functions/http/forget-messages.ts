@@ -15,7 +15,7 @@ const deleteMessages: Handle = async (request, services) => {
     );
   }
   if (capsules !== 'keep' && capsules !== 'forget')
-    throw new HttpError('invalid_request', "capsules must be 'forget', or absent");
+    throw new HttpError('invalid_request', "capsules must be 'forget' or 'keep'");
   const range = { from: momentOf(from, 'from'), to: momentOf(to, 'to') };
   const { id } = await registeredSession(runtime, request);
 

@@ -7,6 +7,7 @@ import { conditionsOf, writeUnder } from './conditional.ts';
 import { type Content, readContent } from './content.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
+import { assertFinite } from './json-body.ts';
 import { sentMaxDepth } from './limits.ts';
 import { assertReadable } from './representation.ts';
 import type { HttpRequest } from './request.ts';
@@ -54,6 +55,8 @@ function assertReads({ definition }: AgentTarget, { format, value }: Content): v
     );
   }
   const isRead = reads || definition?.load !== undefined;
+  // It would be infinity to a callback, and what comes of it no JSON any more.
+  if (isRead && format === 'json') assertFinite(value);
   if (isRead && typeof value === 'string' && value.length > sentMaxValues) {
     throw new HttpError(
       'too_large',

@@ -14,7 +14,7 @@ export async function jsonBody(request: HttpRequest): Promise<unknown> {
 }
 
 /** `JSON.parse` makes infinity of `1e400`, and `JSON.stringify` makes `null` of that. */
-function assertFinite(root: unknown): void {
+export function assertFinite(root: unknown): void {
   const pending: [name: string, value: unknown][] = [['', root]];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     const [name, value] = place;

@@ -43,8 +43,10 @@ function withoutStage(path: string, stage: string): string {
   return stage !== '$default' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
 }
 
-function repeatedNames(rawQueryString = ''): string[] {
-  const names = [...new URLSearchParams(rawQueryString).keys()];
+/** Names that a query has more than once. */
+export function repeatedNames(rawQueryString = ''): string[] {
+  // Without a mark before it, one that is part of the first name would be dropped.
+  const names = [...new URLSearchParams(`?${rawQueryString}`).keys()];
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }
 

@@ -92,7 +92,8 @@ function joinHeaders(raw: readonly string[]): Record<string, string> {
 
 function joinQuery(query: string): Record<string, string> | undefined {
   const parameters = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
+  // Without a mark before it, one that is part of the first name would be dropped.
+  for (const [name, value] of new URLSearchParams(`?${query}`)) {
     const before = parameters.get(name);
     parameters.set(name, before === undefined ? value : `${before},${value}`);
   }

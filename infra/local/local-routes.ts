@@ -1,5 +1,7 @@
+import { checkQuery } from '../../functions/http/checked-request.ts';
 import { HttpError } from '../../functions/http/http-error.ts';
 import { momentOf } from '../../functions/http/query-timestamp.ts';
+import { repeatedNames } from '../../functions/http/request.ts';
 import { type HttpResponse, json, toResult } from '../../functions/http/response.ts';
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -19,6 +21,8 @@ export interface LocalRoutesOptions {
 interface LocalRoute {
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
+  /** Query parameters that it takes. */
+  readonly parameters: readonly string[];
   answer(parameter: string, query: URLSearchParams): HttpResponse | Promise<HttpResponse>;
 }
 
@@ -29,15 +33,17 @@ export function isLocal(target: string): boolean {
 /** What only the local server has, under `/_local/`: it stands for what AWS shows or does elsewhere. */
 export function localRoutes(options: LocalRoutesOptions): Answer {
   const routes: readonly LocalRoute[] = [
-    { method: 'GET', path: /^\/_local\/health$/, answer: () => json(200, { status: 'ok' }) },
+    { method: 'GET', path: /^\/_local\/health$/, parameters: [], answer: () => json(200, { status: 'ok' }) },
     {
       method: 'GET',
       path: /^\/_local\/dead-letters$/,
+      parameters: [],
       answer: () => json(200, { items: options.deadLetters.map(shownLetter) }),
     },
     {
       method: 'POST',
       path: /^\/_local\/schedules\/([^/]+)\/fire$/,
+      parameters: ['time', 'agent'],
       answer: (name, query) => fireByName(options, name, query),
     },
   ];
@@ -50,8 +56,13 @@ export function localRoutes(options: LocalRoutesOptions): Answer {
       const headers = { allow: route.method };
       throw new HttpError('method_not_allowed', `${method} is not a method of this resource`, { headers });
     }
+    const { search, searchParams } = new URL(url, 'http://local');
+    checkQuery(route.parameters, {
+      query: Object.fromEntries(searchParams),
+      repeated: repeatedNames(search.slice(1)),
+    });
     const [, parameter = ''] = route.path.exec(path) ?? [];
-    return toResult(await route.answer(parameter, new URL(url, 'http://local').searchParams));
+    return toResult(await route.answer(parameter, searchParams));
   };
 }
 

@@ -78,6 +78,17 @@ describe('plain JSON', () => {
     });
   });
 
+  test.each(['1e400', '[-1e400]', '{"n":[0,1e999]}'])(
+    'with a number that JavaScript does not have is refused where callbacks read it, and kept as it is elsewhere: %s',
+    async (body) => {
+      for (const agent of ['readme', 'checked'])
+        expect(problemOf(await put(agent, body))).toMatchObject({ status: 400, code: 'invalid_json' });
+
+      expect((await put('planner', body)).statusCode).toBe(201);
+      expect((await get('planner')).body).toBe(body);
+    },
+  );
+
   test('stays plain JSON where a callback returns one object twice', async () => {
     await put('sharing', '{"tool":{"name":"search"}}');
 

@@ -168,6 +168,7 @@ describe('query, headers and cookies', () => {
     ['escapes and plus signs', 'a%20b=c+d%2Be&%C3%A4=%F0%9F%94%91', { 'a b': 'c d+e', ä: '🔑' }],
     ['names without a value', 'a&b=', { a: '', b: '' }],
     ['a second question mark', 'a=b?c', { a: 'b?c' }],
+    ['a question mark that begins a name', '?ttl=5', { '?ttl': '5' }],
     [
       'names that objects have',
       '__proto__=1&constructor=2',
