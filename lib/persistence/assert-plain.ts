@@ -1,11 +1,12 @@
 import { isDeepStrictEqual, types } from 'node:util';
 import { holesMax, jsonMaxDepth, richBytesMax, richMaxDepth } from '../defaults.ts';
 import { InvalidStateError } from './persistence-error.ts';
+import { isPlainObject, storedProperty } from './plain-object.ts';
 
 /** The types that come back as what they were, by their prototype, and how an object shows that it is one. */
 const restorable = new Map<unknown, Check>([
-  [null, () => true],
-  [Object.prototype, () => true],
+  [null, isPlainObject],
+  [Object.prototype, isPlainObject],
   [Array.prototype, Array.isArray],
   [Map.prototype, types.isMap],
   [Set.prototype, types.isSet],
@@ -15,16 +16,15 @@ const restorable = new Map<unknown, Check>([
   [DataView.prototype, types.isDataView],
   [URL.prototype, (value) => value instanceof URL],
   [URLSearchParams.prototype, (value) => value instanceof URLSearchParams],
-  ...prototypesOf([String, Number, Boolean, BigInt], types.isBoxedPrimitive),
-  ...prototypesOf(typedArrayTypes(), types.isTypedArray),
+  [String.prototype, types.isStringObject],
+  [Number.prototype, types.isNumberObject],
+  [Boolean.prototype, types.isBooleanObject],
+  [BigInt.prototype, types.isBigIntObject],
+  ...typedArrayTypes().map(({ prototype }): [unknown, Check] => [prototype, types.isTypedArray]),
   [Buffer.prototype, types.isUint8Array],
 ]);
 
 type Check = (value: object) => boolean;
-
-function prototypesOf(of: readonly { prototype: object }[], check: Check): [unknown, Check][] {
-  return of.map(({ prototype }) => [prototype, check]);
-}
 
 function typedArrayTypes(): { prototype: object }[] {
   // The last one is not in every version of Node.js.
@@ -42,15 +42,17 @@ interface Step extends Children {
 }
 
 interface Children {
-  readonly values: ArrayLike<unknown>;
+  readonly count: number;
+  readonly childAt: (index: number) => unknown;
   /** How a path names the child at this index. */
   readonly nameOf: (index: number) => string;
 }
 
 /**
  * Throws `InvalidStateError` with the path of the first value, in document order, that would not come back as it is: an
- * instance of a class, a function or symbol, a built-in object with properties of its own, a hidden property. Also where
- * the state holds more levels, holes or bytes in buffers than it may.
+ * instance of a class, a function or symbol, a Proxy, a built-in object with properties of its own, a property that is
+ * hidden or has a getter. Also where the state holds more levels, holes or bytes in buffers than it may. Runs none of the
+ * state's own code.
  * Iterative, and in proportion to what is there: no depth ends it, and no length that is nothing but a number delays it.
  */
 export function assertPlain(root: unknown): void {
@@ -62,6 +64,8 @@ export function assertPlain(root: unknown): void {
   const visit = (value: unknown): void => {
     if (typeof value === 'function' || typeof value === 'symbol') throw new Refusal(`a ${typeof value}`);
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    // What it answers may be another value each time, or endless. Its own code would run here.
+    if (types.isProxy(value)) throw new Refusal('a Proxy');
     seen.add(value);
     assertType(value);
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
@@ -77,7 +81,7 @@ export function assertPlain(root: unknown): void {
       );
     }
     const children = childrenOf(value);
-    if (Array.isArray(value)) holes += value.length - children.values.length;
+    if (Array.isArray(value)) holes += value.length - children.count;
     if (holes > holesMax)
       throw new Refusal(`an array with too many holes: a state takes ${holesMax} of them`);
     steps.push({ ...children, index: -1 });
@@ -87,7 +91,7 @@ export function assertPlain(root: unknown): void {
     visit(root);
     for (let step = steps.at(-1); step !== undefined; step = steps.at(-1)) {
       step.index++;
-      if (step.index < step.values.length) visit(step.values[step.index]);
+      if (step.index < step.count) visit(step.childAt(step.index));
       else steps.pop();
     }
   } catch (error) {
@@ -135,9 +139,14 @@ function classOf(value: object): string {
 }
 
 function assertNoExtras(value: object): void {
-  // What a String or a RegExp has of its own is restored with it (a `lastIndex` starts anew).
-  const extra = Object.getOwnPropertyNames(value).find((name) => !/^(?:\d+|length|lastIndex)$/.test(name));
+  const extra = Object.getOwnPropertyNames(value).find((name) => !isRestoredWith(value, name));
   if (extra !== undefined) throw new Refusal(`a ${classOf(value)} with a property '${extra}' of its own`);
+}
+
+/** What a String or a RegExp has of its own (a `lastIndex` starts anew). */
+function isRestoredWith(value: object, name: string): boolean {
+  if (types.isRegExp(value)) return name === 'lastIndex';
+  return types.isStringObject(value) && (name === 'length' || Number(name) < value.length);
 }
 
 function assertWholeBuffer(value: ArrayBufferView | ArrayBuffer): void {
@@ -170,18 +179,20 @@ function twinOf(view: NodeJS.TypedArray): ArrayBufferView {
 /** In document order. */
 function childrenOf(value: object): Children {
   if (Array.isArray(value)) return itemsOf(value);
-  if (Object.getPrototypeOf(value) === null || Object.getPrototypeOf(value) === Object.prototype) {
-    return propertiesOf(value as Record<string, unknown>);
-  }
+  if (isPlainObject(value)) return propertiesOf(value);
   assertNoExtras(value);
   if (types.isMap(value)) {
-    const values = [...value].flat(1);
+    const items = [...value].flat(1);
     return {
-      values,
-      nameOf: (index) => (index % 2 === 0 ? '.keys()' : `.get(${keyText(values[index - 1])})`),
+      ...of(items),
+      nameOf: (index) => (index % 2 === 0 ? '.keys()' : `.get(${keyText(items[index - 1])})`),
     };
   }
-  return { values: types.isSet(value) ? [...value] : [], nameOf: () => '.values()' };
+  return { ...of(types.isSet(value) ? [...value] : []), nameOf: () => '.values()' };
+}
+
+function of(items: readonly unknown[]): Pick<Children, 'count' | 'childAt'> {
+  return { count: items.length, childAt: (index) => items[index] };
 }
 
 function itemsOf(array: unknown[]): Children {
@@ -189,25 +200,29 @@ function itemsOf(array: unknown[]): Children {
   const names = Object.getOwnPropertyNames(array);
   const last = names.pop();
   if (last !== 'length') throw new Refusal(`an Array with a property '${last}' of its own`);
-  if (names.length === array.length) return { values: array, nameOf: (index) => `[${index}]` };
-  return {
-    values: names.map((name) => array[Number(name)]),
-    nameOf: (index) => `[${names[index]}]`,
-  };
+  return { ...properties(array, names), nameOf: (index) => `[${names[index]}]` };
 }
 
-function propertiesOf(record: Readonly<Record<string, unknown>>): Children {
-  const names = Object.keys(record);
-  if (names.length !== Object.getOwnPropertyNames(record).length)
-    throw new Refusal('a property that is not enumerable');
+function propertiesOf(record: object): Children {
+  const names = Object.getOwnPropertyNames(record);
+  if (names.length !== Object.keys(record).length) throw new Refusal('a property that is not enumerable');
   if (names.includes('__proto__')) throw new Refusal('a property named __proto__', '.__proto__');
-  return {
-    values: names.map((name) => record[name]),
-    nameOf: (index) => {
-      const name = names[index] ?? '';
-      return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
-    },
+  return { ...properties(record, names), nameOf: (index) => nameInPath(names[index] ?? '') };
+}
+
+function properties(object: object, names: readonly string[]): Pick<Children, 'count' | 'childAt'> {
+  const childAt = (index: number) => {
+    const name = names[index] ?? '';
+    const property = storedProperty(object, name);
+    if (property !== undefined) return property.value;
+    const isEnumerable = Object.prototype.propertyIsEnumerable.call(object, name);
+    throw new Refusal(`a property that ${isEnumerable ? 'has a getter or setter' : 'is not enumerable'}`);
   };
+  return { count: names.length, childAt };
+}
+
+function nameInPath(name: string): string {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
 }
 
 function keyText(key: unknown): string {

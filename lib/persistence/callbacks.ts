@@ -39,7 +39,7 @@ export function dumpNow(agent: AgentRef, state: unknown, key: string): unknown {
   }
 }
 
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
+function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { messageOf } from '../errors.ts';
 import { assertPlain } from './assert-plain.ts';
 import { jsonText } from './json-text.ts';
@@ -45,7 +46,7 @@ export function encodeState(state: unknown, identity: Identity = 'kept'): Encode
 }
 
 function isBytes(state: unknown): state is Uint8Array {
-  if (!(state instanceof Uint8Array)) return false;
+  if (!types.isUint8Array(state)) return false;
   return Object.getPrototypeOf(state) === Uint8Array.prototype || Buffer.isBuffer(state);
 }
 

@@ -1,13 +1,14 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
 import { systemClock } from '../clock.ts';
 import { ttlMaxSecs } from '../defaults.ts';
-import { checkState, dumpNow, hasDump, isThenable } from './callbacks.ts';
+import { checkState, dumpNow, hasDump } from './callbacks.ts';
 import { type EncodedState, encodeState, type Identity } from './codec.ts';
 import { packState } from './pack.ts';
 import { type PersistenceConfig, storeOf } from './persistence-config.ts';
 import { InvalidOptionError, InvalidStateError } from './persistence-error.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
 import { preconditionsOf } from './preconditions.ts';
+import type { Preconditions } from './snapshot-store.ts';
 import { makeStoreKey } from './store-key.ts';
 
 export interface HibernateOptions {
@@ -37,7 +38,7 @@ export type HibernateResult = Hibernated | PersistenceFailure;
 /**
  * Stores an agent's state under (agent, key), replacing the snapshot that was there. The state must fit the agent's
  * schema and goes through its `dump`. On any error the stored snapshot is the one before.
- * What is stored is the state at the call: it, or what `dump` returned, is encoded before anything is waited for. `dump`
+ * What is stored is the state at the call, under the options at the call: it, or what `dump` returned, is encoded before anything is waited for. `dump`
  * is called at once, also beside a schema that answers later.
  *
  * @example
@@ -66,13 +67,14 @@ async function saveEncoded(
   return attempt(async () => {
     storeOf(config);
     const storeKey = makeStoreKey(config, agent, key);
+    const wanted = checkOptions(options);
     assertIsState(state);
     const checked = checkState(agent, state);
     const encoded = encodedDump(agent, key, state, identity);
     // Its failure is told below, unless the check fails: then nobody asks for it.
     encoded.catch(() => undefined);
     await checked;
-    return save(config, storeKey, await encoded, options);
+    return save(config, storeKey, await encoded, wanted);
   });
 }
 
@@ -88,8 +90,10 @@ async function encodedDump(
   state: unknown,
   identity: Identity,
 ): Promise<EncodedState> {
+  // A state that is a promise itself is no state: only what `dump` returned is waited for.
+  if (!hasDump(agent)) return encodeState(state, identity);
   const dumped = dumpNow(agent, state, key);
-  return encodeState(isThenable(dumped) ? await dumped : dumped, identity);
+  return encodeState(dumped instanceof Promise ? await dumped : dumped, identity);
 }
 
 /** A state that came as bytes, and what they mean to the agent's callbacks (undefined for opaque ones). */
@@ -115,9 +119,10 @@ export async function hibernateSent(
   return attempt(async () => {
     storeOf(config);
     const storeKey = makeStoreKey(config, agent, key);
+    const wanted = checkOptions(options);
     if (sent.format !== 'bytes') assertIsState(sent.value);
     await checkState(agent, sent.value);
-    return save(config, storeKey, sent, options);
+    return save(config, storeKey, sent, wanted);
   });
 }
 
@@ -125,20 +130,27 @@ async function save(
   config: PersistenceConfig,
   storeKey: string,
   encoded: EncodedState,
-  options: HibernateOptions,
+  { ttlSeconds, ...preconditions }: CheckedOptions,
 ): Promise<Hibernated> {
   const { clock = systemClock, accept } = config;
-  const expiresAt = expiryOf(options.ttlSeconds, clock());
+  const expiresAt = ttlSeconds === undefined ? undefined : new Date(clock().getTime() + ttlSeconds * 1000);
   const dump = await packState(encoded);
   await accept?.(dump);
-  const receipt = await config.store.put(storeKey, dump, { ...preconditionsOf(options), expiresAt });
+  const receipt = await config.store.put(storeKey, dump, { ...preconditions, expiresAt });
   return { status: 'ok', bytes: dump.bytes, storedBytes: dump.data.length, expiresAt, ...receipt };
 }
 
-function expiryOf(ttlSeconds: number | undefined, now: Date): Date | undefined {
-  if (ttlSeconds === undefined) return undefined;
-  if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1 || ttlSeconds > ttlMaxSecs) {
+interface CheckedOptions extends Preconditions {
+  readonly ttlSeconds: number | undefined;
+}
+
+/** The options as they are at the call, as the state is. */
+function checkOptions({ ttlSeconds, ...preconditions }: HibernateOptions): CheckedOptions {
+  if (ttlSeconds !== undefined && !isTtl(ttlSeconds))
     throw new InvalidOptionError(`ttlSeconds must be whole seconds from 1 to ${ttlMaxSecs}`);
-  }
-  return new Date(now.getTime() + ttlSeconds * 1000);
+  return { ttlSeconds, ...preconditionsOf(preconditions) };
+}
+
+function isTtl(seconds: number): boolean {
+  return Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= ttlMaxSecs;
 }

@@ -1,4 +1,6 @@
+import { types } from 'node:util';
 import { jsonMaxDepth } from '../defaults.ts';
+import { isPlainObject, storedProperty } from './plain-object.ts';
 
 /**
  * True when JSON carries the value without loss: a tree of plain objects, dense arrays, strings, finite numbers other
@@ -32,7 +34,8 @@ function everyLevel(root: unknown, isFine: (value: object) => boolean): boolean 
         if (!Number.isFinite(value) || Object.is(value, -0)) return false;
         continue;
       }
-      if (typeof value !== 'object' || depth === jsonMaxDepth || !isFine(value)) return false;
+      if (typeof value !== 'object' || types.isProxy(value)) return false;
+      if (depth === jsonMaxDepth || !isFine(value)) return false;
       if (!pushChildren(value, next)) return false;
     }
     level = next;
@@ -41,16 +44,17 @@ function everyLevel(root: unknown, isFine: (value: object) => boolean): boolean 
 }
 
 function pushChildren(value: object, next: unknown[]): boolean {
+  const isList = Array.isArray(value) && Object.getPrototypeOf(value) === Array.prototype;
+  if (!isList && !(isPlainObject(value) && Object.getPrototypeOf(value) === Object.prototype)) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
-  const prototype = Object.getPrototypeOf(value);
   const names = Object.getOwnPropertyNames(value);
-  if (prototype === Array.prototype && Array.isArray(value)) {
-    // Its indices and `length`; of an array with holes the length is nothing but a number.
-    if (names.length !== value.length + 1) return false;
-    for (const item of value) next.push(item);
-    return true;
+  // Its indices and `length`; of an array with holes the length is nothing but a number.
+  if (isList && (names.length !== value.length + 1 || names.pop() !== 'length')) return false;
+  for (const name of names) {
+    const property = storedProperty(value, name);
+    if (property === undefined) return false;
+    if (property.value !== undefined) next.push(property.value);
+    else if (isList) return false;
   }
-  if (prototype !== Object.prototype || names.length !== Object.keys(value).length) return false;
-  for (const property of Object.values(value)) if (property !== undefined) next.push(property);
   return true;
 }

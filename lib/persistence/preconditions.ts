@@ -26,14 +26,14 @@ export interface GivenPreconditions {
   readonly ifNoneMatch?: string | readonly string[] | undefined;
 }
 
-/** As a store takes them. An empty ETag or list is a mistake of the caller, never "no condition". */
+/** As a store takes them, as they are at the call. An empty ETag or list is a mistake of the caller, never "no condition". */
 export function preconditionsOf({ ifMatch, ifNoneMatch }: GivenPreconditions): Preconditions {
   return { ifMatch: etagsOf('ifMatch', ifMatch), ifNoneMatch: etagsOf('ifNoneMatch', ifNoneMatch) };
 }
 
 function etagsOf(option: string, given: GivenPreconditions['ifMatch']): Preconditions['ifMatch'] {
   if (given === undefined || given === '*') return given;
-  const etags: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const etags: readonly unknown[] = Array.isArray(given) ? [...given] : [given];
   const isEtag = (etag: unknown) => typeof etag === 'string' && etag !== '';
   if (etags.length === 0 || !etags.every(isEtag)) {
     throw new InvalidOptionError(`${option} must be '*' or non-empty ETags`);
