@@ -39,7 +39,7 @@ const maxDepth = 3;
 const maxParts = 3;
 
 /** Where values that are no errors have their message, the likeliest first. */
-const messageFields = ['message', 'reason', 'error', 'detail', 'description', 'msg', 'title'];
+const messageFields = ['message', 'reason', 'error', 'detail', 'description', 'msg', 'title', 'statusText'];
 
 function said(thrown: unknown, depth: number): string | undefined {
   if (typeof thrown === 'string') return isBlank(thrown) ? undefined : thrown.slice(0, messageMaxChars);
@@ -54,7 +54,8 @@ function said(thrown: unknown, depth: number): string | undefined {
   if (error && isOurs(thrown)) return message;
 
   const code = error ? undefined : shortText(read(thrown, 'code'));
-  const named = message ?? code ?? shortText(read(thrown, error ? 'code' : 'name')) ?? nameOf(thrown, error);
+  const name = shortText(read(thrown, error ? 'code' : 'name')) ?? nameOf(thrown, error);
+  const named = message ?? code ?? name ?? (error ? undefined : statusOf(thrown));
   if (named === undefined) return undefined;
   const withCode = code === undefined || named.includes(code) ? named : `${named} (${code})`;
   const more = [
@@ -72,10 +73,10 @@ function firstSaid(thrown: object, fields: readonly string[], depth: number): st
   return undefined;
 }
 
-/** Of an `AggregateError`, or of an answer with a list of `errors`. */
+/** Of an `AggregateError`, of an answer with a list of `errors`, or of such a list itself. */
 function partsOf(thrown: object, depth: number): string | undefined {
-  const parts = read(thrown, 'errors');
   try {
+    const parts = Array.isArray(thrown) ? thrown : read(thrown, 'errors');
     if (!Array.isArray(parts) || parts.length === 0) return undefined;
     const first = Array.from({ length: Math.min(parts.length, maxParts) }, (_, index) =>
       said(read(parts, String(index)), depth + 1),
@@ -115,12 +116,18 @@ function shortText(value: unknown): string | undefined {
   return typeof value === 'string' && !isBlank(value) && value.length <= 100 ? value : undefined;
 }
 
+/** Of an answer to an HTTP request, which may say nothing else. */
+function statusOf(thrown: object): string | undefined {
+  const status = read(thrown, 'status') ?? read(thrown, 'statusCode');
+  return typeof status === 'number' ? `status ${status}` : undefined;
+}
+
 function isBlank(text: string): boolean {
   return text.length < 1000 && text.trim() === '';
 }
 
 function nameless(thrown: unknown): string {
   if (thrown === null) return 'a thrown null';
-  const isPlain = typeof thrown === 'number' || typeof thrown === 'boolean';
-  return `a thrown ${typeof thrown}${isPlain ? `: ${thrown}` : ''}`;
+  const isPlain = ['number', 'boolean', 'bigint', 'symbol'].includes(typeof thrown);
+  return `a thrown ${typeof thrown}${isPlain ? `: ${String(thrown)}` : ''}`;
 }

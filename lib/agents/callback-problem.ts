@@ -1,5 +1,8 @@
 import { types } from 'node:util';
 
+/** Not a method that is named so: `class(session) {…}`. */
+const isClass = /^class(?![\p{ID_Continue}$])(?!\s*\()/u;
+
 /**
  * Why a value cannot be called for its work, undefined where it can. Calling a generator runs nothing of it, and a class
  * cannot be called.
@@ -7,6 +10,6 @@ import { types } from 'node:util';
 export function callbackProblem(given: unknown): string | undefined {
   if (typeof given !== 'function') return 'must be a function';
   if (types.isGeneratorFunction(given)) return 'must not be a generator: calling one does none of its work';
-  if (/^class\b/.test(Function.prototype.toString.call(given))) return 'must be a function, not a class';
+  if (isClass.test(Function.prototype.toString.call(given))) return 'must be a function, not a class';
   return undefined;
 }

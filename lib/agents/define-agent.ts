@@ -2,6 +2,7 @@ import { sessionTimeoutEndSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
+import { nameProblem } from '../sessions/name-problem.ts';
 import type { AgentDefinition, AgentLimits } from './agent-definition.ts';
 import { callbackProblem } from './callback-problem.ts';
 import { retentionProblem } from './retention-policy.ts';
@@ -51,6 +52,9 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
     refuse('state must be a Standard Schema');
   }
   for (const [action, handler] of Object.entries(definition.actions ?? {})) {
+    // Jobs and errors are kept under it.
+    const wrongName = nameProblem(action);
+    if (wrongName !== undefined) refuse(`the name of an action ${wrongName}`);
     const problem = callbackProblem(handler);
     if (problem !== undefined) refuse(`action '${action}' ${problem}`);
   }
@@ -61,8 +65,9 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
   return definition;
 }
 
+/** A Map has no properties: what is in it would be taken for nothing. */
 function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
 }
 
 /** What a run would refuse of every session is refused here. */

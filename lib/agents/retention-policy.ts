@@ -16,6 +16,7 @@ const permissions = ['exportAllowed', 'forgetAllowed'] as const;
 
 /** What is wrong with a policy, beginning with the field; undefined where nothing is. */
 export function retentionProblem(policy: RetentionPolicy): string | undefined {
+  if (typeof policy.name !== 'string') return 'name must be a string';
   for (const field of durations) {
     const seconds = policy[field];
     if (seconds === null) continue;

@@ -6,9 +6,16 @@ export class JobOutcomeError extends DormouseError {
   readonly code: 'failed' | 'cancelled';
 
   constructor(code: 'failed' | 'cancelled', reason: string) {
-    super(reason);
+    super(reasonOf(reason));
     this.code = code;
   }
+}
+
+/** An error of a database, which is handed on as it came, has its message, and no reason is one too. */
+function reasonOf(given: unknown): string {
+  const isMissing =
+    given === undefined || given === null || (typeof given === 'string' && given.trim() === '');
+  return isMissing ? 'no reason was given' : messageOf(given);
 }
 
 /** The handler did not settle within its session's time. What it still does has no effect on its job. */

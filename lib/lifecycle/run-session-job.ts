@@ -93,7 +93,7 @@ export async function* eachSessionJob(
       }
     },
     // A session that takes all of its time holds back the jobs after it, not their work.
-    { concurrency: run.concurrency, backpressure: run.concurrency * 10 },
+    { concurrency: run.concurrency, backpressure: Math.min(run.concurrency * 10, Number.MAX_SAFE_INTEGER) },
   );
   for await (const job of jobs) if (job !== undefined) yield job;
   if (unrecorded.length > 0) throw new ErrorLogUnavailableError(unrecorded.length, unrecorded[0]);

@@ -1,5 +1,6 @@
 import { checkName } from '../sessions/names.ts';
 import type { CapsuleOptions, CapsulePage, NewCapsule, RecentQuery } from './agent-memory.ts';
+import { checkCapsule } from './check-capsule.ts';
 import { keepLineageOf } from './lineage.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { ForgottenMeanwhileError, IdConflictError, InvalidInputError } from './memory-error.ts';
@@ -13,6 +14,7 @@ export function capsuleFromWindow(
   summary: unknown,
   previous?: Capsule,
 ): NewCapsule {
+  if (!Array.isArray(window)) throw new InvalidInputError('window', 'must be an array of messages');
   const times = [
     ...window.map(({ timestamp }) => timestamp),
     ...(previous ? [previous.from, previous.to] : []),
@@ -43,23 +45,11 @@ export async function storeCapsule(
   { since }: CapsuleOptions = {},
 ): Promise<Capsule> {
   const { store, scope, policy, clock, newId, mustBeRegistered } = context;
+  const content = checkCapsule(given);
   const id = given.id === undefined ? newId() : checkName('capsule.id', given.id);
-  if (given.summary === undefined) throw new InvalidInputError('capsule.summary', 'is missing');
   const now = clock();
-  const {
-    summary,
-    from,
-    to,
-    messageCount,
-    messageIds,
-    sourceIds,
-    previousId,
-    metadata = {},
-    horizon,
-  } = given;
-  const content = { summary, from, to, messageCount, messageIds, sourceIds, previousId, metadata };
-  const { dump, digest } = packCapsule(horizon === undefined ? content : { ...content, horizon });
-  const named = [...messageIds];
+  const { messageIds, previousId } = content;
+  const { dump, digest } = packCapsule(content);
 
   try {
     await keepLineageOf(context, previousId, { admit: mustBeRegistered, since });
@@ -72,7 +62,7 @@ export async function storeCapsule(
       async admit() {
         await mustBeRegistered();
         if (since !== undefined) return;
-        const [forgotten] = await store.forgottenAmong(scope, named);
+        const [forgotten] = await store.forgottenAmong(scope, messageIds);
         if (forgotten !== undefined)
           throw new InvalidInputError('capsule.messageIds', `the message ${forgotten} was forgotten`);
       },

@@ -6,6 +6,7 @@ import type { Identity } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capsuleFromWindow, getCapsule, listCapsules, storeCapsule } from './capsules.ts';
+import { checkSourceId } from './check-capsule.ts';
 import { exportMemory, exportParts } from './export-memory.ts';
 import { forgetMessages, forgetSource } from './forget-selected.ts';
 import type { MemoryContext } from './memory-context.ts';
@@ -97,7 +98,7 @@ export function createMemory(
       forgetting(async () => (await forgetMessages(context, { from, to })).deleted),
     forgetSessionWhere: (where) => forgetting(async () => (await forgetMessages(context, { where })).deleted),
     forgetMessages: (selection, how) => forgetting(() => forgetMessages(context, selection, how)),
-    forgetBySourceId: (id) => forgetting(async () => forgetSource(context, checkName('sourceId', id))),
+    forgetBySourceId: (id) => forgetting(async () => forgetSource(context, checkSourceId('sourceId', id))),
 
     getUserData: async () => valuesOf(store, user()),
     setUserData: async (key, value) =>

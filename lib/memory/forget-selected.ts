@@ -2,9 +2,10 @@ import type { Forgotten, MessageSelection } from './agent-memory.ts';
 import { everyRecord } from './every-record.ts';
 import { type CapsuleChain, readChain } from './lineage.ts';
 import type { MemoryContext } from './memory-context.ts';
+import { InvalidInputError } from './memory-error.ts';
 import type { Moment } from './memory-store.ts';
 import { type Message, sourceIdOf } from './message.ts';
-import { unpackMessage } from './message-codec.ts';
+import { isRecord, unpackMessage } from './message-codec.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /**
@@ -19,6 +20,8 @@ export async function forgetMessages(
   selection: MessageSelection,
   { capsules = 'keep' }: { readonly capsules?: 'keep' | 'forget' | undefined } = {},
 ): Promise<Forgotten> {
+  if (capsules !== 'keep' && capsules !== 'forget')
+    throw new InvalidInputError('capsules', "must be 'keep' or 'forget'");
   const { store, scope } = context;
   const chosen = await choose(context, selection);
   const moment = await store.beginForget(scope);
@@ -36,7 +39,9 @@ interface Chosen {
 
 async function choose(context: MemoryContext, selection: MessageSelection): Promise<Chosen> {
   const { store, scope } = context;
+  if (!isRecord(selection)) throw new InvalidInputError('selection', 'must be an object');
   if ('where' in selection) {
+    if (typeof selection.where !== 'function') throw new InvalidInputError('where', 'must be a function');
     const ids = await idsWhere(context, selection.where);
     const all = new Set(ids);
     return {

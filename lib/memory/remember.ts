@@ -36,7 +36,10 @@ export async function rememberMessages(
   if (messages.length > rememberMaxMessages)
     throw new InvalidInputError('messages', `are ${messages.length}, the limit is ${rememberMaxMessages}`);
   const receivedAt = context.clock();
-  const sent = messages.map((message, index) => checked(context, message, `messages[${index}]`, receivedAt));
+  // Not `map`, which goes past what is missing.
+  const sent = Array.from(messages, (message, index) =>
+    checked(context, message, `messages[${index}]`, receivedAt),
+  );
   const first = firstOfEachId(sent);
   const requestId = requestIdOf(messages, sent);
   const records = await Promise.all(

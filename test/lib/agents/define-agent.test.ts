@@ -58,6 +58,26 @@ describe('an agent definition', () => {
       { name: 'a', actions: { x: 1 as never } },
       /'a': action 'x' must be a function/,
     ],
+    [
+      'an action without a name',
+      { name: 'a', actions: { '': () => 1 } },
+      /'a': the name of an action must be/,
+    ],
+    [
+      'an action whose name no job could carry',
+      { name: 'a', actions: { ['x'.repeat(513)]: () => 1 } },
+      /'a': the name of an action is 513 bytes, the limit is 512/,
+    ],
+    [
+      'a Map of actions',
+      { name: 'a', actions: new Map([['x', () => 1]]) as never },
+      /'a': actions must be an object/,
+    ],
+    [
+      'a policy without a name',
+      { name: 'a', retention: { ...retention, name: undefined as never } },
+      /'a': retention.name must be a string/,
+    ],
     ...(
       [
         ['a generator', function* () {}, 'must not be a generator'],
@@ -131,6 +151,12 @@ describe('an agent definition', () => {
   test.each(refused)('with %s is refused by name', (_what, definition, message) => {
     expect(() => defineAgent(definition)).toThrow(InvalidDefinitionError);
     expect(() => defineAgent(definition)).toThrow(message);
+  });
+
+  test('may have an action that is named as a keyword', () => {
+    const actions = { class() {}, class$x() {}, async class_() {}, function() {} };
+
+    expect(defineAgent({ name: 'a', actions }).actions).toBe(actions);
   });
 
   test('is found by its name, which no other has', () => {

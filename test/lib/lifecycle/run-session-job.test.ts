@@ -437,3 +437,26 @@ describe('jobOk, jobError and options', () => {
     await expect(runSessionJob(runtime, 'x', () => 1, options)).rejects.toMatchObject({ field });
   });
 });
+
+test.each<[string, unknown, string]>([
+  ['an error', new Error('no model'), 'no model'],
+  ["an object of a database's client", { message: 'refused', code: '42501' }, 'refused (42501)'],
+  ['nothing', undefined, 'no reason was given'],
+  ['blanks', ' ', 'no reason was given'],
+  ['a symbol', Symbol('gone'), 'a thrown symbol: Symbol(gone)'],
+])('the reason of a failure that is given as %s is kept', async (_what, given, reason) => {
+  await register('s1');
+
+  const jobs = await runSessionJob(runtime, 'digest', () => failed(given as string));
+
+  expect(jobs).toMatchObject([{ ok: false, error: { kind: 'failed', reason } }]);
+  expect((await runtime.listErrors()).items).toMatchObject([{ msg: `failed: ${reason}` }]);
+});
+
+test('no concurrency that is taken is too large', async () => {
+  await register('s1', 's2');
+
+  const jobs = await runSessionJob(runtime, 'digest', () => 1, { concurrency: Number.MAX_SAFE_INTEGER });
+
+  expect(jobs.map(({ ok }) => ok)).toEqual([true, true]);
+});
