@@ -59,6 +59,9 @@ export const holesMax = 1_000_000;
 /** As many may have been stored before there was a limit. Such a state can still be read. */
 export const storedHolesMax = 100_000_000;
 
+/** Digits of a bigint in a state. With its sign it is no longer than one that somebody sends may be. */
+export const bigintMaxDigits = 9_999;
+
 /** Bytes in the buffers and views of a state, all of them together, before base64 makes a third more of them. */
 export const richBytesMax = 256 * 1024 * 1024;
 

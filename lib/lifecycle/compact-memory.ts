@@ -131,8 +131,10 @@ async function lastCompaction(
   return undefined;
 }
 
+/** 0 where no compaction has made the capsule: after a number without a successor none could be stored any more. */
 function compactionNumber(id: string): number {
-  return Number(/^compaction-(\d+)$/.exec(id)?.[1] ?? 0);
+  const number = Number(/^compaction-(\d+)$/.exec(id)?.[1] ?? 0);
+  return Number.isSafeInteger(number + 1) ? number : 0;
 }
 
 /** The first message is removed last: as long as it is there, others may be too. */

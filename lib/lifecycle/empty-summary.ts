@@ -27,8 +27,11 @@ function saysSomething(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-/** A letter, digit, punctuation mark or symbol that is not drawn as nothing, as fillers and the empty Braille cell are. */
-const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}\p{Co}]/u;
+/**
+ * A letter, digit, punctuation mark or symbol that is not drawn as nothing, as fillers and the empty Braille cell are, and
+ * does not stand for what is not there, as the object replacement character does.
+ */
+const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800\ufffc])[\p{L}\p{N}\p{P}\p{S}\p{Co}]/u;
 
 /** Some models write their thoughts into the text. */
 const thoughts = /<(think|thinking)>[\s\S]*?(?:<\/\1>|$)/gi;

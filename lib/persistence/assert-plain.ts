@@ -1,5 +1,5 @@
 import { isDeepStrictEqual, types } from 'node:util';
-import { holesMax, jsonMaxDepth, richBytesMax, richMaxDepth } from '../defaults.ts';
+import { bigintMaxDigits, holesMax, jsonMaxDepth, richBytesMax, richMaxDepth } from '../defaults.ts';
 import { InvalidStateError } from './persistence-error.ts';
 import { isPlainObject, storedProperty } from './plain-object.ts';
 
@@ -63,11 +63,13 @@ export function assertPlain(root: unknown): void {
 
   const visit = (value: unknown): void => {
     if (typeof value === 'function' || typeof value === 'symbol') throw new Refusal(`a ${typeof value}`);
+    if (typeof value === 'bigint') assertShort(value);
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
     // What it answers may be another value each time, or endless. Its own code would run here.
     if (types.isProxy(value)) throw new Refusal('a Proxy');
     seen.add(value);
     assertType(value);
+    if (types.isBigIntObject(value)) assertShort(value.valueOf());
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
       assertWholeBuffer(value);
       bytes += value.byteLength;
@@ -129,6 +131,14 @@ function assertType(value: object): void {
   if (isOne === undefined) throw new Refusal(`an instance of ${classOf(value)}`);
   if (!isOne(value)) throw new Refusal(`an object that only looks like an instance of ${classOf(value)}`);
   if (Object.getOwnPropertySymbols(value).length > 0) throw new Refusal('a property named by a symbol');
+}
+
+const bigintEnd = 10n ** BigInt(bigintMaxDigits);
+
+/** Its text takes ten times as long for three times as many digits. */
+function assertShort(value: bigint): void {
+  if (value >= bigintEnd || value <= -bigintEnd)
+    throw new Refusal(`a bigint of more than ${bigintMaxDigits} digits`);
 }
 
 /** The constructor's name, in so far as it says one. */

@@ -127,7 +127,7 @@ test.each([
   ['a list of nothing', ['', [null, [{ text: ' ' }]]]],
   ['a cycle', cycle],
   ['zero-width characters', '\u200b\u200d\ufeff\u2060'],
-  ['what is drawn as nothing', '\u3164\u2800\u00ad\u115f\ufe0f\u00a0'],
+  ['what is drawn as nothing', '\u3164\u2800\u00ad\u115f\ufe0f\u00a0\ufffc'],
   ["a model's message without text", answer('')],
   ["a model's message without content", answer(null)],
   ["a model's message of no parts", answer([])],
@@ -398,4 +398,21 @@ describe('what is due', () => {
 
     expect(await compactMemory(never, sum)).toEqual({ status: 'nothing_due' });
   });
+});
+
+test('no name that somebody gives a capsule stands in the way of the next compaction', async () => {
+  await say(1, 2);
+  const { items } = await memory.recent();
+  for (const number of ['9007199254740991', '9007199254740993', '99999999999999999999', '1e3', '0'])
+    await memory.storeCapsule({ ...memory.capsuleFromWindow(items, 'own'), id: `compaction-${number}` });
+
+  for (const [from, to] of [
+    [3, 4],
+    [5, 6],
+  ] as const) {
+    await say(from, to);
+    clock.advanceSecs(7 * daySecs);
+    expect(await compactMemory(memory, sum)).toMatchObject({ status: 'compacted' });
+  }
+  expect(await raw()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { memoryStore } from '../../../lib/index.ts';
-import { encodeState } from '../../../lib/persistence/codec.ts';
+import { decodeState, encodeState } from '../../../lib/persistence/codec.ts';
 import { hibernate } from '../../../lib/persistence/hibernate.ts';
 import { InvalidStateError } from '../../../lib/persistence/persistence-error.ts';
 import { thaw } from '../../../lib/persistence/thaw.ts';
@@ -46,7 +46,7 @@ const key = fc.string().filter((name) => name !== '__proto__');
 /** A place in a state, from the inside: what stands around the value there, and how its path goes on. */
 const around = fc.oneof(
   key.map((name) => ({ wrap: (value: unknown) => ({ [name]: value }), path: `[${JSON.stringify(name)}]` })),
-  fc.array(fc.jsonValue()).map((before) => ({
+  fc.array(fc.oneof(fc.integer(), fc.string(), fc.constant([{ a: null }]))).map((before) => ({
     wrap: (value: unknown) => [...before, value],
     path: `[${before.length}]`,
   })),
@@ -108,6 +108,16 @@ describe('a state is stored exactly, or refused by its path', () => {
   ])('a property of its own that is a number or a length is one all the same: %s', (_name, make) => {
     for (const name of ['2', '7', ...(make() instanceof String ? [] : ['0', 'length'])])
       expect(refusal({ x: Object.assign(make(), { [name]: 1 }) }).path).toBe('$.x');
+  });
+
+  test.each([1n, -1n])('a bigint is stored up to the limit, and refused at once beyond it: %s', (sign) => {
+    const longest = sign * (10n ** 9_999n - 1n);
+    const endless = sign << 100_000_000n;
+
+    expect(decodeState('rich', encodeState([longest]).data)).toEqual([longest]);
+    expect(refusal({ x: longest + sign }).path).toBe('$.x');
+    expect(refusal([new Map([['x', Object(endless)]])]).path).toBe('$[0].get("x")');
+    expect(refusal(endless).path).toBe('$');
   });
 
   test.each<[string, () => unknown]>([
