@@ -56,12 +56,12 @@ export function visitor(
   const reserveMs = Math.min(handOverReserveMs, budgetMs / 4);
   const timeoutMs = Math.min(wantedMs, (budgetMs - reserveMs) / 2);
   const keepingHandler = withStoredResult(handler);
-  let begun = 0;
-  const hasTime = () => stop?.aborted !== true && (begun === 0 || remainingMs() > timeoutMs + reserveMs);
+  let hasBegun = false;
+  const hasTime = () => stop?.aborted !== true && (!hasBegun || remainingMs() > timeoutMs + reserveMs);
 
   const mayBegin = () => {
     const may = hasTime();
-    if (may) begun++;
+    hasBegun ||= may;
     return may;
   };
 

@@ -96,8 +96,11 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
 
     test('runs are listed newest first, all of an agent or those of one action, in pages that add up', async () => {
       const ids: string[] = [];
-      for (let index = 0; index < 9; index++)
-        ids.unshift((await start({ startedAt: at(index), action: index % 3 ? 'digest' : 'digest/x' })).runId);
+      // Not in the order of their times.
+      for (const index of [4, 0, 8, 1, 7, 2, 6, 3, 5])
+        ids[8 - index] = (
+          await start({ startedAt: at(index), action: index % 3 ? 'digest' : 'digest/x' })
+        ).runId;
       const listed = async (limit: number, action?: string) => {
         const sizes: number[] = [];
         const found: string[] = [];
@@ -152,7 +155,9 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       const token = claims[0]?.token ?? '';
 
       expect(new Set(claims.map((claim) => claim.token))).toEqual(new Set([token]));
+      await runs.handOver({ ...shard, shard: 0 }, { token, hop: 0 });
       await runs.handOver(shard, { token: 'someone', hop: 0 });
+      await runs.handOver(shard, { token, hop: 1 });
       expect(await runs.claimShard(shard, { token, hop: 0 })).toEqual({ token, hop: 0 });
       await runs.handOver(shard, { token, hop: 0 });
       await runs.handOver(shard, { token, hop: 0 });

@@ -8,7 +8,10 @@ const message: RunMessage = { v: 1, agent: 'support', runId, shard: 15, token: '
 
 describe('a message', () => {
   test('comes out of a queue as it went in, without what is not of it', () => {
+    const watch = { seen: '3:7', looks: 2 };
+
     expect(parseRunMessage(JSON.stringify({ ...message, extra: 1 }))).toEqual(message);
+    expect(parseRunMessage(JSON.stringify({ ...message, watch }))).toEqual({ ...message, watch });
   });
 
   test('that is not one of ours is refused', () => {
@@ -23,6 +26,9 @@ describe('a message', () => {
         { shard: -1 },
         { shard: 0.5 },
         { hop: '0' },
+        { watch: null },
+        { watch: { seen: '', looks: -1 } },
+        { watch: { looks: 1 } },
       ].map((change) => JSON.stringify({ ...message, ...change })),
     ];
 
@@ -74,6 +80,18 @@ describe('the queue of a process', () => {
     expect(seen).toEqual([...[0, 1, 2].map((shard) => [shard, 1]), [1, 2], [1, 3]]);
     expect(queue.deadLetters).toEqual([{ message: { ...message, shard: 1 }, error: new Error('poison') }]);
     expect(told).toEqual(queue.deadLetters);
+  });
+
+  test('delivers each message to one of two that drain it at once', async () => {
+    const queue = inMemoryRunQueue();
+    await queue.send([0, 1, 2].map((shard) => ({ ...message, shard })));
+    const seen: number[] = [];
+    const deliver = async ({ shard }: RunMessage) => void seen.push(shard);
+
+    await Promise.all([queue.drain(deliver), queue.drain(deliver)]);
+
+    expect(seen.toSorted()).toEqual([0, 1, 2]);
+    expect(queue.deadLetters).toEqual([]);
   });
 
   test('lets what rejects wait where it is asked to, and tells its host when it is back', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sessionShards } from '../../../lib/defaults.ts';
+import { runMaxSessions, sessionShards } from '../../../lib/defaults.ts';
 import { type RunRequest, startRun } from '../../../lib/runs/start-run.ts';
 import { workShard } from '../../../lib/runs/work-shard.ts';
 import { engineUnderTest } from '../../support/engine-under-test.ts';
@@ -59,6 +59,71 @@ describe('a tick', () => {
     const { items } = await engine.runs.list({ agent: 'support', limit: 9 });
     expect(items).toMatchObject([{ status: 'completed', sessions: 10 }]);
     expect(await engine.leases.holder('support', 'digest')).toBeUndefined();
+  });
+
+  test.each(['acquire', 'send', 'markDispatched'])(
+    'whose delivery failed at %s is carried on by the next one, as a duplicate',
+    async (step) => {
+      const { engine, register, work, counts } = counting();
+      await register(3);
+      const failing = <Port extends object>(port: Port) =>
+        step in port ? { ...port, [step]: () => Promise.reject(new Error('away')) } : port;
+      const { runs, leases, queue } = engine;
+      const broken = { ...engine, runs: failing(runs), leases: failing(leases), queue: failing(queue) };
+      await expect(startRun(broken, firstTick)).rejects.toThrow('away');
+
+      const { status, run } = await startRun(engine, firstTick);
+      await work();
+
+      expect(status).toBe('duplicate');
+      expect(await engine.runs.get(run)).toMatchObject({
+        status: 'completed',
+        dispatched: true,
+        sessions: 3,
+      });
+      expect(counts()).toEqual([1, 1, 1]);
+    },
+  );
+
+  test('that was to be noted as skipped, and whose run somebody ended meanwhile, is not noted', async () => {
+    const ended: string[] = [];
+    const { engine } = counting({ onEnd: ({ status }) => ended.push(status) });
+    await startRun(engine, firstTick);
+    const { runs } = engine;
+    const overtaken: typeof runs = {
+      ...runs,
+      async end(run, end) {
+        await runs.end(run, { status: 'failed', at: end.at });
+        return runs.end(run, end);
+      },
+    };
+
+    const { status } = await startRun({ ...engine, runs: overtaken }, secondTick);
+
+    expect(status).toBe('duplicate');
+    expect(ended).toEqual([]);
+  });
+
+  test('is skipped where another run takes the lease each time that it is free', async () => {
+    const { engine } = counting();
+    const until = new Date(engine.clock().getTime() + 1_000);
+    let asked = 0;
+    const leases: typeof engine.leases = {
+      ...engine.leases,
+      holder: async () => undefined,
+      acquire: async () => ({ runId: `faster-${++asked}`, until }),
+    };
+
+    expect(await startRun({ ...engine, leases }, firstTick)).toMatchObject({ status: 'skipped' });
+    expect(asked).toBe(3);
+  });
+
+  test('does not have to wait for a run that was never written', async () => {
+    const { engine } = counting();
+    const until = new Date(engine.clock().getTime() + 9_000_000);
+    await engine.leases.acquire('support', 'digest', { runId: 'never-written', until }, engine.clock());
+
+    expect(await startRun(engine, firstTick)).toMatchObject({ status: 'started' });
   });
 
   test('of another time, schedule or agent is another run', async () => {
@@ -172,6 +237,20 @@ describe('a run that is asked for', () => {
       ...{ status: 'completed', trigger: 'request', sessions: 3 },
     });
     expect(await jobsOf(run)).toEqual({ ok: ['s17', 's3', 's8'], failed: [] });
+  });
+
+  test('for as many sessions as may be named is not refused, nor by a queue that sends nothing later', async () => {
+    const { engine } = counting();
+    const send = engine.queue.send.bind(engine.queue);
+    const sessions = Array.from({ length: runMaxSessions }, (_, index) => `s${index}`);
+
+    const { run } = await startRun(
+      { ...engine, queue: { send } },
+      { agent: 'support', action: 'digest', sessions },
+    );
+
+    expect(run.only).toHaveLength(runMaxSessions);
+    expect(run.pending).toEqual(run.pending.toSorted((a, b) => a - b));
   });
 
   test('twice is two runs', async () => {

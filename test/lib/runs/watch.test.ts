@@ -6,7 +6,7 @@ import type { Overlap } from '../../../lib/runs/run.ts';
 import type { RunEngineOptions } from '../../../lib/runs/run-engine.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { workShard } from '../../../lib/runs/work-shard.ts';
-import { engineUnderTest } from '../../support/engine-under-test.ts';
+import { engineUnderTest, hardlyAnyTime } from '../../support/engine-under-test.ts';
 import { mortalEngine, type WriteFate } from '../../support/mortal-engine.ts';
 
 const digest = { agent: 'support', action: 'digest' };
@@ -77,7 +77,18 @@ describe.each<Overlap>(['allow', 'skip'])('with overlap %s, a run', (overlap) =>
     const neverWritten = write === 'create' && fate === 'dies before';
     expect(run?.status).toBeOneOf(neverWritten ? [undefined] : ['completed', 'failed']);
     expect(await passQuarter()).toBe(0);
+    expect(queue.deadLetters).toEqual([]);
     expect((await startRun(engine, { ...digest, overlap })).status).toBe('started');
+  });
+
+  test('that has ended is looked at once more, and then no more', async () => {
+    const { engine, queue, register, passQuarter } = watched();
+    await register(3);
+    await startRun(engine, { ...digest, overlap });
+    await queue.drain((message) => workShard(engine, message));
+
+    expect(await passQuarter()).toBe(1);
+    expect(await passQuarter()).toBe(0);
   });
 
   test('that gets a page further every 2 hours and 45 minutes is slow, and goes on', async () => {
@@ -95,44 +106,13 @@ describe.each<Overlap>(['allow', 'skip'])('with overlap %s, a run', (overlap) =>
       const [next] = shards;
       if (next === undefined) break;
       shards.delete(next);
-      await workShard(patient, JSON.parse(next));
+      await workShard(patient, JSON.parse(next), { remainingMs: hardlyAnyTime() });
       for (let look = 0; look < 11; look++) looks += await passQuarter();
     }
 
     expect(looks).toBeGreaterThan(100);
     expect(await engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 64 });
   });
-});
-
-test('a run whose last worker died before it could end it is ended at the next look', async () => {
-  const { engine, queue, register, passQuarter } = watched();
-  await register(3);
-  const { run } = await startRun(engine, digest);
-  await queue.drain((message) =>
-    workShard(
-      {
-        ...engine,
-        runs: {
-          ...engine.runs,
-          // The shard's totals are added; whether its run is over is never looked at.
-          finishShard: async (shard, progress) => {
-            const before = await engine.runs.get(run);
-            if (before?.pending.length === 1) return timedOut();
-            return engine.runs.finishShard(shard, progress, engine.clock());
-          },
-        },
-      },
-      message,
-    ),
-  );
-  expect((await engine.runs.get(run))?.pending).toHaveLength(1);
-  const lost = (await engine.runs.get(run))?.pending[0] ?? 0;
-  const progress = await engine.runs.progress({ ...run, shard: lost });
-  await engine.runs.finishShard({ ...run, shard: lost }, progress, engine.clock());
-
-  await passQuarter();
-
-  expect(await engine.runs.get(run)).toMatchObject({ status: 'completed' });
 });
 
 test('a run that goes on after a restart is watched again', async () => {
