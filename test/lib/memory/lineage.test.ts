@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { NewCapsule } from '../../../lib/memory/agent-memory.ts';
+import { memoryUnderTest } from '../../support/memory-under-test.ts';
+
+type Given = { readonly id: string; readonly sources?: readonly string[]; readonly on?: string };
+
+const underTest = () => {
+  const under = memoryUnderTest();
+  const { memory, store } = under;
+  const lineage = { kind: 'lineage', ...memory.scope } as const;
+  const time = '2027-01-01T00:00:00.000Z';
+  const capsule = ({ id, sources = [], on }: Given): NewCapsule & { id: string } => ({
+    ...{ id, summary: id, from: time, to: time, messageCount: 1, messageIds: [`of ${id}`] },
+    ...{ sourceIds: sources, previousId: on ?? null },
+  });
+  return {
+    ...under,
+    store: async (given: Given) => memory.storeCapsule(capsule(given)),
+    /** As age does it with those that are so old. */
+    prune: (secs: number) => store.prune(memory.scope, 'capsule', under.clock.now().getTime() - secs * 1000),
+    ids: async () => (await memory.listCapsules()).items.map(({ id }) => id),
+    kept: async () => (await store.listValues(lineage)).map(({ key }) => key),
+  };
+};
+
+test('what a capsule was made of is kept from when another builds on it, where that is anything', async () => {
+  const { store, kept } = underTest();
+  await store({ id: 'empty' });
+  await store({ id: 'sourced', sources: ['doc'], on: 'empty' });
+  expect(await kept()).toEqual([]);
+
+  await store({ id: 'third', on: 'sourced' });
+  await store({ id: 'fourth', on: 'third' });
+
+  expect(await kept()).toEqual(['sourced', 'third']);
+});
+
+test('forgetting a source takes the chain that leads to it, also through capsules that are gone, and what was kept of them', async () => {
+  const { memory, store, prune, clock, ids, kept } = underTest();
+  await store({ id: 'a', sources: ['doc'] });
+  await store({ id: 'b', on: 'a' });
+  await store({ id: 'side', sources: ['other'] });
+  clock.advanceSecs(1);
+  await store({ id: 'c', on: 'b' });
+  await prune(1);
+  await store({ id: 'd', on: 'c' });
+  await store({ id: 'beside', on: 'c', sources: ['other'] });
+  await store({ id: 'alone', on: 'side' });
+  expect(await ids()).toEqual(['c', 'd', 'beside', 'alone']);
+
+  await memory.forgetBySourceId('doc');
+
+  expect(await ids()).toEqual(['alone']);
+  expect(await kept()).toEqual([]);
+});
+
+test('a chain whose beginning is not known any more ends there', async () => {
+  const { memory, store, ids } = underTest();
+  await store({ id: 'a', on: 'never there' });
+  await store({ id: 'b', sources: ['doc'], on: 'a' });
+
+  expect(await memory.forgetBySourceId('doc')).toBe(1);
+
+  expect(await ids()).toEqual(['a']);
+});
+
+test('a circle of capsules ends, whether its source is looked for or another one', async () => {
+  const { memory, store, ids } = underTest();
+  await store({ id: 'a', on: 'b', sources: ['doc'] });
+  await store({ id: 'b', on: 'a' });
+  await store({ id: 'own', on: 'own' });
+
+  expect(await memory.forgetBySourceId('other')).toBe(0);
+  expect(await memory.forgetBySourceId('doc')).toBe(2);
+
+  expect(await ids()).toEqual(['own']);
+});
