@@ -12,9 +12,10 @@ export interface JobPlace {
 /** @throws InvalidInputError when the text is no place */
 export function parseJobPlace(after: string | undefined): JobPlace | undefined {
   if (after === undefined) return undefined;
-  const [, shard, page, index] = (/^(\d{1,2})\/(\d{1,9})\/(\d{1,6})$/.exec(after) ?? []).map(Number);
-  if (shard === undefined || page === undefined || index === undefined || shard >= sessionShards)
-    throw new InvalidInputError('after', 'the list cannot go on from there');
+  const none = Number.NaN;
+  const numbers = /^(\d{1,2})\/(\d{1,9})\/(\d{1,6})$/.exec(after)?.slice(1).map(Number);
+  const [shard = none, page = none, index = none] = numbers ?? [];
+  if (!(shard < sessionShards)) throw new InvalidInputError('after', 'the list cannot go on from there');
   return { shard, page, index };
 }
 

@@ -133,7 +133,9 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       const again = await runs.end(run, { status: 'completed', at: at(6) });
       const skipped = await runs.end(await start(), { status: 'skipped', reason: 'busy', at: at(5) });
 
-      expect(failed).toMatchObject({ status: 'failed', reason: 'abandoned', finishedAt: at(5) });
+      expect(failed).toMatchObject({
+        ...{ status: 'failed', reason: 'abandoned', finishedAt: at(5), pending: [0, 3] },
+      });
       expect(again).toEqual(failed);
       expect(skipped).toMatchObject({ status: 'skipped', pending: [] });
     });

@@ -46,6 +46,30 @@ test('a worker that stays at one shard for longer than the lease prolongs it bet
   expect(others).toEqual(Array(11).fill('skipped'));
 });
 
+test('a worker whose lease another run took between two pages stops: its run fails, with the jobs that it has', async () => {
+  let visits = 0;
+  const under = await withSlowSessions(async (visit) => {
+    visits = visit;
+    if (visit !== 3) return;
+    const { leases, clock } = under.engine;
+    await leases.release('support', 'digest', run.runId);
+    const until = new Date(clock().getTime() + 1e9);
+    await leases.acquire('support', 'digest', { runId: 'another', until }, clock());
+  }, 40);
+  const { run } = await startRun(under.engine, digest);
+  const outcomes: unknown[] = [];
+
+  await under.queue.drain(async (message) => {
+    const work = await workShard(under.engine, message);
+    if (work.ok > 0) outcomes.push(work);
+  });
+
+  expect(outcomes).toEqual([{ outcome: 'dropped', ok: 3, failed: 0 }]);
+  expect(visits).toBe(3);
+  expect(await under.engine.runs.get(run)).toMatchObject({ status: 'failed' });
+  expect(await under.engine.leases.holder('support', 'digest')).toMatchObject({ runId: 'another' });
+});
+
 test.each([-7_200, -60])(
   'a clock that is set back by %d s, and forward again, fails no live run',
   async (secs) => {

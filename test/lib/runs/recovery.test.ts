@@ -38,6 +38,21 @@ describe('a run that a stop cut off', () => {
       expect(await resumeRuns(engine, 'support')).toEqual([]);
     });
 
+  test('before its messages were sent goes on too, and counts as sent from then on', async () => {
+    const { engine, register, queue, work } = engineUnderTest({ actions: { digest: () => 'fine' } });
+    await register(3);
+    const away = () => Promise.reject(new Error('killed'));
+    const dying = { ...engine, queue: { ...queue, send: away }, runs: { ...engine.runs, end: away } };
+    await expect(startRun(dying, digest)).rejects.toThrow('killed');
+
+    const [run] = await resumeRuns(engine, 'support');
+    await work();
+
+    expect(run && (await engine.runs.get(run))).toMatchObject({
+      ...{ status: 'completed', dispatched: true, sessions: 3 },
+    });
+  });
+
   test('in the middle of handing a shard on goes on too', async () => {
     const { engine, queue, run } = await interrupted(0);
     const dying = { ...engine, queue: { send: () => Promise.reject(new Error('killed')) } };
