@@ -171,6 +171,25 @@ describe('a tick', () => {
     expect(await engine.leases.holder('support', 'digest')).toBeUndefined();
   });
 
+  test('runs beside one that does not overlap, where overlap is allowed to itself', async () => {
+    const { engine } = counting();
+
+    const first = await startRun(engine, firstTick);
+    const second = await startRun(engine, { ...secondTick, overlap: 'allow' });
+
+    expect([first.status, second.status]).toEqual(['started', 'started']);
+    expect(await engine.leases.holder('support', 'digest')).toMatchObject({ runId: first.run.runId });
+  });
+
+  test('that could not be noted as skipped is noted when it is delivered again', async () => {
+    const { engine } = counting();
+    await startRun(engine, firstTick);
+    const away = { ...engine.runs, end: () => Promise.reject(new Error('away')) };
+    await expect(startRun({ ...engine, runs: away }, secondTick)).rejects.toThrow('away');
+
+    expect(await startRun(engine, secondTick)).toMatchObject({ status: 'skipped' });
+  });
+
   test('gets its turn once the lease of a run that died is over, and that run is failed', async () => {
     const { engine, register, work, counts, clock, queue } = counting({ leaseSecs: 600 });
     await register(10);
