@@ -32,8 +32,7 @@ function timeOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (value instanceof Date) return value.getTime();
   if (typeof value !== 'string') return undefined;
-  const [, year, month, day] = (iso.exec(value) ?? []).map(Number);
-  if (year === undefined || month === undefined || day === undefined) return undefined;
+  const [, year = Number.NaN, month = Number.NaN, day] = iso.exec(value)?.map(Number) ?? [];
   // Date.parse takes the 30th of February for the 1st or 2nd of March.
   if (new Date(Date.UTC(2000 + (year % 400), month - 1, day)).getUTCDate() !== day) return undefined;
   return Date.parse(value);

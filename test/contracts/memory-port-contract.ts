@@ -176,6 +176,36 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
       expect(await store.forgottenAmong(scope, ['a'])).toEqual(['a']);
     });
 
+    test('a capsule under the id of a message is another thing: compacted, forgotten or stored', async () => {
+      await append(['a', 'b', 'c']);
+      await store.removeCompacted(scope, ['a'], await store.moment(scope));
+      await store.forgetIds(scope, 'message', ['b'], await store.beginForget(scope));
+
+      expect(await store.append(scope, 'capsule', await request(['a', 'b', 'c']))).toMatchObject(
+        Array(3).fill({ created: true }),
+      );
+
+      expect(await append(['a'])).toMatchObject([{ compacted: { id: 'a' } }]);
+      expect(await store.forgottenAmong(scope, ['a', 'b', 'c'])).toEqual(['b']);
+      expect([await listed(), await listed('capsule')]).toEqual([['c'], ['a', 'b', 'c']]);
+    });
+
+    test('a request that is sent again after its records were pruned keeps their time', async () => {
+      const first = await append(['a', 'b'], { requestId: 'r' });
+      const at = clock.now().getTime();
+      clock.advanceSecs(10);
+      expect(await store.prune(scope, 'message', at)).toBe(2);
+
+      const again = await append(['a', 'b'], { requestId: 'r' });
+      const other = await append(['c'], { requestId: 's' });
+
+      const timeOf = (one: (typeof first)[number] | undefined) =>
+        one && 'record' in one ? one.record.at : undefined;
+      expect(again.map(timeOf)).toEqual([at, at]);
+      expect(timeOf(other[0])).toBe(at + 10_000);
+      expect(await listed()).toEqual(['a', 'b', 'c']);
+    });
+
     test('what has expired is absent: its id is free, and nothing of it is forgotten or compacted', async () => {
       await append(['a', 'b'], { retentionSecs: 100 });
       clock.advanceSecs(100);

@@ -114,3 +114,25 @@ test('no depth ends it, and what is shared a thousand times over costs nothing',
   sparse[2 ** 32 - 2] = 1;
   expect(digest(sparse)).toHaveLength(64);
 });
+
+test('the digest of a value is the one that earlier releases stored', () => {
+  const cycle: Record<string, unknown> = { name: 'below' };
+  cycle.self = cycle;
+  const holes = [1];
+  holes[3] = 4;
+  const value = {
+    plain: [null, true, 'text', '#', -0, 0, 1.5, 12n, undefined],
+    exactly: 'x'.repeat(62),
+    longer: 'x'.repeat(63),
+    objects: [new Date(0), /a+/gi, new URL('https://example.com/a?b'), new URLSearchParams('a=1')],
+    boxed: [Object('s'), Object(1), Object(false), Object(2n)],
+    bytes: [Uint8Array.of(1, 2), Buffer.from('ab'), new Float64Array([1]), Uint8Array.of(3).buffer],
+    map: new Map<unknown, unknown>([
+      ['b', { deep: [cycle] }],
+      [1, 'one'],
+    ]),
+    ...{ set: new Set([3, 'a']), holes, cycle },
+  };
+
+  expect(digest(value)).toBe('09975776166d555b82c76b3b5e24f8bbb05df3777b332fda58d0d98364bce02c');
+});

@@ -16,6 +16,12 @@ const underTest = () => {
   return {
     ...under,
     store: async (given: Given) => memory.storeCapsule(capsule(given)),
+    /** Of what was read before something was forgotten. */
+    stale: async (given: Given) => {
+      const since = await store.moment(memory.scope);
+      await store.beginForget(memory.scope);
+      return memory.storeCapsule(capsule(given), { since });
+    },
     /** As age does it with those that are so old. */
     prune: (secs: number) => store.prune(memory.scope, 'capsule', under.clock.now().getTime() - secs * 1000),
     ids: async () => (await memory.listCapsules()).items.map(({ id }) => id),
@@ -33,6 +39,16 @@ test('what a capsule was made of is kept from when another builds on it, where t
   await store({ id: 'fourth', on: 'third' });
 
   expect(await kept()).toEqual(['sourced', 'third']);
+});
+
+test('a capsule that is refused leaves nothing of the one that it would have built on', async () => {
+  const { memory, store, kept, stale } = underTest();
+  await store({ id: 'a', sources: ['doc'] });
+
+  await expect(stale({ id: 'b', on: 'a' })).rejects.toMatchObject({ code: 'forgotten_meanwhile' });
+
+  expect(await kept()).toEqual([]);
+  expect(await memory.getCapsule('b')).toBeUndefined();
 });
 
 test('forgetting a source takes the chain that leads to it, also through capsules that are gone, and what was kept of them', async () => {
