@@ -203,6 +203,23 @@ describe('a forget', () => {
     expect(await headRow()).toMatchObject({ ttl: { N: String(ttlAfter(clock.now())) } });
   });
 
+  test('of a large snapshot that somebody replaces before its tombstone is made leaves that in peace', async () => {
+    await healthy.put(key, await bytesDump(randomBytesOf(500_000, 'old')));
+    let etag = '';
+    const send = async (command: { constructor: { name: string }; input: unknown }) => {
+      const sent = { name: command.constructor.name, input: command.input };
+      if (/^SET gone = :\w+, #\w+ = :\w+$/.test(expression(sent)) && etag === '')
+        etag = (await healthy.put(key, await textDump('new'))).etag;
+      return table.client.send(command as never);
+    };
+
+    await storeOver({ send } as unknown as DynamoDBClient).delete(key);
+
+    expect(etag).not.toBe('');
+    expect(await headRow()).toMatchObject({ etag: { S: etag } });
+    expect(await headRow()).not.toHaveProperty('gone');
+  });
+
   test('of a large snapshot ends as that of a small one does: a tombstone, or nothing', async () => {
     const large = await bytesDump(randomBytesOf(500_000, 'large'));
     await healthy.put(key, large);

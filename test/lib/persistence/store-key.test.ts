@@ -74,6 +74,7 @@ describe('a store key', () => {
     const keyFn = (agent: string, key: string) => `${key}@${agent}`;
 
     expect(makeStoreKey({ keyFn }, { name: 'support' }, 'user-1')).toBe('user-1@support');
+    expect(makeStoreKey({}, 'a/b~c%', 'd/e~f%')).toBe('a%2Fb%7Ec%25/d/e~f%');
     for (const bad of ['', '\ud800', undefined as never]) {
       expect(() => makeStoreKey({ keyFn: () => bad }, 'support', 'user-1')).toThrow(InvalidKeyError);
     }
