@@ -156,7 +156,7 @@ function assertNoExtras(value: object): void {
 /** What a String or a RegExp has of its own (a `lastIndex` starts anew). */
 function isRestoredWith(value: object, name: string): boolean {
   if (types.isRegExp(value)) return name === 'lastIndex';
-  return types.isStringObject(value) && (name === 'length' || Number(name) < value.length);
+  return types.isStringObject(value) && Object.hasOwn(Object(String.prototype.valueOf.call(value)), name);
 }
 
 function assertWholeBuffer(value: ArrayBufferView | ArrayBuffer): void {
