@@ -1,7 +1,7 @@
-import { DevalueError, stringify, unflatten } from 'devalue';
+import { stringify, unflatten } from 'devalue';
 import { storedHolesMax } from '../defaults.ts';
 import { assertPlain } from './assert-plain.ts';
-import { CorruptError, InvalidStateError } from './persistence-error.ts';
+import { CorruptError } from './persistence-error.ts';
 import { assertBounded, sparseTag } from './rich-bounds.ts';
 
 /** devalue's text of a state. Throws `InvalidStateError` with the path of what would not come back. */
@@ -16,16 +16,7 @@ export function richText(state: unknown): string {
     tokens.set(name, token);
     return token;
   };
-  try {
-    return stringify(state, undefined, { operations: { identify, viewInfo } });
-  } catch (error) {
-    if (!(error instanceof DevalueError)) throw error;
-    const path = `$${error.path}`;
-    throw new InvalidStateError(`the state cannot be stored: ${error.message} at ${path}`, {
-      cause: error,
-      path,
-    });
-  }
+  return stringify(state, undefined, { operations: { identify, viewInfo } });
 }
 
 /**
