@@ -75,7 +75,7 @@ async function storeValue(
     if (!isConditionFailure(error)) throw error;
     const row = await getRowAt(table, scope, item.sk.S);
     // A later call has replaced what this one would have stored, or a forget has removed what it had stored.
-    const isFencedOff = row !== undefined && !row.hasInfo && row.gone?.arrival !== arrival;
+    const isFencedOff = row !== undefined && !row.hasInfo && (row.gone?.arrival ?? row.arrival) !== arrival;
     return isFencedOff ? 'fenced' : 'stored';
   }
 }

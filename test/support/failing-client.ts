@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-interface SentCommand {
+export interface SentCommand {
   readonly name: string;
   readonly input: unknown;
 }

@@ -115,8 +115,8 @@ describe('forgetting in DynamoDB', () => {
     const isQuery = ({ name }: { name: string }) => name === 'QueryCommand';
     const isClaim = ({ input }: { input: unknown }) =>
       String((input as { UpdateExpression?: string }).UpdateExpression).includes('ADD dead');
-    const seesAnnouncement = interruptedClient(table.client, 0, 'paused', announce, isQuery);
-    const remover = interruptedClient(seesAnnouncement.client, 0, 'sent again', commit, isClaim);
+    const seesAnnouncement = interruptedClient(table.client, 0, 'paused', announce, { counts: isQuery });
+    const remover = interruptedClient(seesAnnouncement.client, 0, 'sent again', commit, { counts: isClaim });
 
     await memoryOver(remover.client).forgetSession();
 
@@ -141,7 +141,7 @@ describe('forgetting in DynamoDB', () => {
       const isMarker = ({ input }: { input: unknown }) =>
         String((input as { UpdateExpression?: string }).UpdateExpression).startsWith('SET fence');
       const set = () => memoryOver().setUserData('color', 'red');
-      const forgetting = interruptedClient(table.client, 0, how, set, isMarker);
+      const forgetting = interruptedClient(table.client, 0, how, set, { counts: isMarker });
 
       expect(await memoryOver(forgetting.client).forgetUserKey('color')).toBe(false);
 
@@ -163,6 +163,15 @@ describe('forgetting in DynamoDB', () => {
     const arrival = table.client.send(late as never);
 
     await expect(arrival).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
+    expect(await memoryOver().getUserData()).toEqual({});
+  });
+
+  test('a retry that comes after its user data was forgotten is a success, and stores nothing', async () => {
+    const forget = () => memoryOver().forgetUserKey('mood');
+    const late = interruptedClient(table.client, 1, 'delivered twice', forget);
+
+    await memoryOver(late.client).setUserData('mood', 'late');
+
     expect(await memoryOver().getUserData()).toEqual({});
   });
 
