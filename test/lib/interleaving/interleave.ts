@@ -13,6 +13,8 @@ export interface Setting<World> {
   see(world: World): Promise<unknown>;
   /** Throws where the law does not hold, and says in which interleaving (`what`). */
   assertLaw(world: World, what: string): Promise<void>;
+  /** As `assertLaw`, when all is over. It may change the world. */
+  assertEnd?(world: World, what: string): Promise<void>;
 }
 
 export type Pair = readonly [first: string, second: string];
@@ -82,6 +84,7 @@ async function interrupt<World>(
     told[first] = await setting.call(first, world, setting.client);
     await setting.assertLaw(world, `${what}, and made again`);
   }
+  await setting.assertEnd?.(world, what);
   expect(Object.values(told), `${what}: nobody is told that DynamoDB failed`).not.toContain('unavailable');
   return accesses;
 }

@@ -145,3 +145,4 @@ const pairsOf = (calls: object) => {
 };
 export const memoryPairs = [...pairsOf({ ...storing, ...removing }), ...pairsOf(ofKnowledge)];
 export const isOfKnowledge = (name: string) => name in ofKnowledge;
+export const isRemoval = (name: string) => name in removing;
