@@ -2,7 +2,7 @@ import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
 import { snapshotsTable } from '../../../lib/dynamodb/tables.ts';
-import { forget, hibernate, type SnapshotStore, thaw } from '../../../lib/index.ts';
+import { forget, hibernate, type PersistenceFailure, type SnapshotStore, thaw } from '../../../lib/index.ts';
 import { type Call, isLinearizable, type Operation, type Outcome } from '../../linearizability/history.ts';
 import { type ReusedTable, reusedTable } from '../../support/embedded-table.ts';
 import { leftByTtl } from '../../support/left-by-ttl.ts';
@@ -156,12 +156,11 @@ async function act(name: string, world: World, store: SnapshotStore): Promise<st
   };
   if (kind === 'get') return note({ kind }, await readFrom(store));
   const call: Call = kind === 'put' ? { kind, content, condition } : { kind, condition };
-  const done =
+  const done: (Outcome & { status: 'ok' }) | PersistenceFailure =
     kind === 'put'
       ? await hibernate({ store }, agent, key, stateOf(content, size), given)
       : await forget({ store }, agent, key, given);
-  if (done.status === 'ok')
-    return note(call, 'version' in done ? { status: 'ok', version: done.version } : done);
+  if (done.status === 'ok') return note(call, done);
   if (done.error.code === 'conflict') return note(call, { status: 'conflict' });
   if (done.error.code === 'unavailable') return note(call, { status: 'unknown' });
   throw done.error;
