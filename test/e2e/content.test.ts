@@ -110,10 +110,12 @@ describe('bodies, encodings and limits', () => {
         ['6.3 MB of JSON', JSON.stringify('j'.repeat(6_299_998)), json],
         ['JSON full of quotes', JSON.stringify(Array.from({ length: 1_160_000 }, () => '')), json],
       ];
+      // A gateway may set limits of its own to the others.
+      const mustFit = '4 MB of bytes';
       let stored = Buffer.from('"before"');
       for (const [name, body, headers] of cases) {
         const answer = await put('limit', body, headers);
-        if (answer.status === 413) {
+        if (answer.status === 413 && name !== mustFit) {
           if (answer.headers['content-type'] === 'application/problem+json') {
             expect(answer.json()).toMatchObject({ code: 'too_large', limit: expect.any(Number) });
           }

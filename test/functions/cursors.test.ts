@@ -72,10 +72,12 @@ describe('cursors', () => {
 
   test('of every list lead to the next page of it, and are refused by every other list', async () => {
     const cursors: Record<string, string> = {};
+    const firstPages: Record<string, unknown[]> = {};
     for (const [name, list] of Object.entries(lists)) {
       const { body } = await page(list().path);
       expect([name, typeof body.cursor]).toEqual([name, 'string']);
       cursors[name] = body.cursor;
+      firstPages[name] = body.items;
       expect(encodeCursor(list().bound, placeOf(body.cursor))).toBe(body.cursor);
     }
 
@@ -84,6 +86,12 @@ describe('cursors', () => {
         const answer = await page(list().path, cursor);
         expect([of, name, answer.status]).toEqual([of, name, of === name ? 200 : 400]);
         if (of !== name) expect(answer.body.code).toBe('invalid_cursor');
+        else
+          expect([name, answer.body.items.length, answer.body.items]).not.toEqual([
+            name,
+            1,
+            firstPages[name],
+          ]);
       }
   });
 

@@ -169,7 +169,8 @@ test.each([undefined, ''])(
     await drain();
     await hibernate(put('{}'));
 
-    expect(logged().every((line) => 'level' in line && !('_aws' in line))).toBe(true);
+    expect(logged()).not.toEqual([]);
+    expect(logged().filter((line) => !('level' in line) || '_aws' in line)).toEqual([]);
     expect(warn).not.toHaveBeenCalled();
   },
 );

@@ -1,5 +1,6 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
+import { nameOf } from '../../infra/rehearsal/grants.ts';
 import { type FunctionName, serviceFunctions } from '../../infra/service-functions.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { resourcesOf, synthesizedStack } from './synthesized-stack.ts';
@@ -36,14 +37,19 @@ describe('the HTTP API', () => {
   });
 
   test('talks to the functions in payload format 2.0', () => {
-    for (const { Properties } of Object.values(resourcesOf(template, 'AWS::ApiGatewayV2::Integration'))) {
+    const integrations = Object.values(resourcesOf(template, 'AWS::ApiGatewayV2::Integration'));
+
+    expect(integrations.length).toBeGreaterThan(0);
+    for (const { Properties } of integrations) {
       expect(Properties).toMatchObject({ IntegrationType: 'AWS_PROXY', PayloadFormatVersion: '2.0' });
     }
   });
 
   test('may call the functions, and no other API may', () => {
     const permissions = Object.values(resourcesOf(template, 'AWS::Lambda::Permission'));
+    const called = permissions.map(({ Properties }) => nameOf(Properties.FunctionName['Fn::GetAtt'][0]));
 
+    expect(new Set(called)).toEqual(new Set(routesOf(template).map(({ target }) => target)));
     for (const { Properties } of permissions) {
       expect(Properties.Principal).toBe('apigateway.amazonaws.com');
       expect(JSON.stringify(Properties.SourceArn)).toContain('{"Ref":"HttpApi');

@@ -133,10 +133,18 @@ describe('the end', () => {
   });
 
   it('does not wait for a handler that hangs', async () => {
-    const { pump, services, start } = await pumping({ digest: () => new Promise(() => {}) });
+    let begun = 0;
+    const digest = () => {
+      begun++;
+      return new Promise(() => {});
+    };
+    const { pump, services, start } = await pumping({ digest });
     pump.start(services);
-    await start('digest');
+    const run = await start('digest');
+    await vi.waitFor(() => expect(begun).toBeGreaterThan(0));
 
     await pump.close(1);
+
+    expect(await services.lifecycle.runs.get(run)).toMatchObject({ status: 'running' });
   });
 });

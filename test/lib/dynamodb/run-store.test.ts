@@ -77,7 +77,8 @@ describe('runs in DynamoDB', () => {
     expect(items.length).toBeGreaterThan(30);
     expect(items.filter(({ ttl }) => ttl?.N === undefined)).toEqual([]);
     const indexed = items.filter(({ actionRun }) => actionRun !== undefined);
-    expect(indexed.every(({ pk }) => pk?.S?.startsWith('runs/'))).toBe(true);
+    expect(indexed.length).toBeGreaterThan(0);
+    expect(indexed.filter(({ pk }) => !pk?.S?.startsWith('runs/'))).toEqual([]);
   });
 
   test('an action whose name makes no key is refused, not taken for a table that is away', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -123,6 +123,5 @@ describe('the file store', () => {
     const unavailable = { status: 'error', error: { code: 'unavailable' } };
     expect(await hibernate({ store }, 'support', 'user-1', 1)).toMatchObject(unavailable);
     expect(await thaw({ store }, 'support', 'user-1')).toMatchObject(unavailable);
-    await chmod(file, 0o600);
   });
 });

@@ -122,13 +122,12 @@ describe('processes that are killed at any moment', () => {
         const due = { schedule: 'nightly', at: new Date(Date.UTC(2027, 0, 1, 0, minute)) };
         return deliverTick(newProcess, { ...tick, tick: due });
       });
-      const answers = await Promise.all(ticks);
+      await Promise.all(ticks);
       await under.queue.drain((message) => workShard(newProcess(), message), 4);
 
       expect(busy).toEqual([]);
       const { items } = await under.engine.runs.list({ agent: 'support', limit: 9 });
       const statuses = items.map(({ status }) => status).sort();
-      expect(answers).toHaveLength(4);
       expect(statuses).toEqual(['completed', 'skipped', 'skipped', 'skipped']);
     }
   });
