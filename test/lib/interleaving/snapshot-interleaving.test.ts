@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
 import { snapshotsTable } from '../../../lib/dynamodb/tables.ts';
 import { forget, hibernate, type PersistenceFailure, type SnapshotStore, thaw } from '../../../lib/index.ts';
-import { type Call, isLinearizable, type Operation, type Outcome } from '../../linearizability/history.ts';
+import {
+  type Call,
+  isExplained,
+  type Operation,
+  type Outcome,
+} from '../../linearizability/snapshots/history.ts';
 import { type ReusedTable, reusedTable } from '../../support/embedded-table.ts';
 import { leftByTtl } from '../../support/left-by-ttl.ts';
 import { type TestClock, testClock } from '../../support/test-clock.ts';
@@ -105,7 +110,7 @@ function settingFrom(beginning: () => Beginning, isShared: boolean): Setting<Wor
       const found = await read(world);
       const last = { call: { kind: 'get' } as const, outcome: found, from, to: ++world.tick };
       const history = [...world.history, last];
-      expect(isLinearizable(history), `${what}: some order explains ${JSON.stringify(history)}`).toBe(true);
+      expect(isExplained(history), `${what}: some order explains ${JSON.stringify(history)}`).toBe(true);
     },
     async assertEnd(world, what) {
       world.clock.advanceSecs(16 * 60);
