@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 export const usage =
-  'npm start -- [--port 3000] [--host 127.0.0.1] [--data DIR | --memory] [--agents FILE] [--quiet] [-h]';
+  'npm start -- [--port 3000] [--host 127.0.0.1] [--data DIR | --memory] [--repair] [--agents FILE] [--quiet] [-h]';
 
 /** The command line is wrong; the message says how, in one line. */
 export class UsageError extends Error {
@@ -17,6 +17,7 @@ export interface Arguments {
   readonly host: string;
   /** Unset: in memory. */
   readonly data: string | undefined;
+  readonly repair: boolean;
   readonly agents: string;
   readonly quiet: boolean;
 }
@@ -33,9 +34,11 @@ export interface Surroundings {
  * @throws UsageError
  */
 export function parseArguments(args: readonly string[], surroundings: Surroundings): Arguments | undefined {
-  const { port, host = '127.0.0.1', data, memory = false, agents, quiet = false, help } = parse(args);
+  const { port, host = '127.0.0.1', data, memory = false, repair = false, ...rest } = parse(args);
+  const { agents, quiet = false, help } = rest;
   if (help) return undefined;
   if (memory && data !== undefined) throw new UsageError('--data and --memory exclude each other');
+  if (memory && repair) throw new UsageError('--repair and --memory exclude each other');
   if (data === '' || agents === '' || host === '')
     throw new UsageError('--data, --agents and --host must not be empty');
   const base = directoryOfUser(surroundings);
@@ -44,6 +47,7 @@ export function parseArguments(args: readonly string[], surroundings: Surroundin
       port === undefined ? portOf('PORT', surroundings.environment.PORT || '3000') : portOf('--port', port),
     host,
     data: memory ? undefined : resolve(base, data ?? inProject('.dormouse')),
+    repair,
     agents: resolve(base, agents ?? inProject('functions/agents.ts')),
     quiet,
   };
@@ -70,6 +74,7 @@ function parse(args: readonly string[]) {
         host: { type: 'string' },
         data: { type: 'string' },
         memory: { type: 'boolean' },
+        repair: { type: 'boolean' },
         agents: { type: 'string' },
         quiet: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },

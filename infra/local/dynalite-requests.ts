@@ -17,11 +17,15 @@ type Action = (
   input: unknown,
   callback: (error: unknown, output?: unknown) => void,
 ) => void;
+interface Operation {
+  readonly action: Action;
+  readonly validation: { readonly types: unknown; readonly custom: unknown };
+}
 type Refusal = { readonly statusCode: number; readonly body: unknown };
 
 const require = createRequire(import.meta.url);
 
-const offered = [
+const names = [
   'BatchGetItem',
   'BatchWriteItem',
   'CreateTable',
@@ -34,17 +38,25 @@ const offered = [
   'UpdateItem',
 ];
 
+/** Loaded now: a process that has no file descriptors left can load nothing any more. */
+const operations = new Map<string, Operation>(
+  names.map((name) => {
+    const path = validations.toLowerFirst(name);
+    const action: Action = require(`dynalite/actions/${path}`);
+    return [name, { action, validation: require(`dynalite/validations/${path}`) }];
+  }),
+);
+
 /**
  * Answers requests over a store by dynalite's operations, in this process. dynalite's own server is not used: it would
  * stand open to every web page and every user of the machine, and throws what its database fails with.
  */
 export function dynamoDbOver(store: DynaliteStore): DynamoDb {
   return async (target, body) => {
-    const operation = target.split('.')[1] ?? '';
-    if (!offered.includes(operation))
-      return refusal(400, 'UnknownOperationException', `there is no ${target}`);
+    const operation = operations.get(target.split('.')[1] ?? '');
+    if (operation === undefined) return refusal(400, 'UnknownOperationException', `there is no ${target}`);
     try {
-      const output = await perform(store, validations.toLowerFirst(operation), JSON.parse(body));
+      const output = await perform(store, operation, JSON.parse(body));
       return { statusCode: 200, body: JSON.stringify(output) };
     } catch (error) {
       const { statusCode, body: refused } = error as Partial<Refusal>;
@@ -54,9 +66,8 @@ export function dynamoDbOver(store: DynaliteStore): DynamoDb {
   };
 }
 
-function perform(store: DynaliteStore, name: string, given: unknown): Promise<unknown> {
-  const action: Action = require(`dynalite/actions/${name}`);
-  const { types, custom } = require(`dynalite/validations/${name}`);
+function perform(store: DynaliteStore, { action, validation }: Operation, given: unknown): Promise<unknown> {
+  const { types, custom } = validation;
   const input = validations.checkTypes(given, types);
   validations.checkValidations(input, types, custom, store);
   return new Promise((resolve, reject) => {

@@ -5,15 +5,14 @@ import dynalite, {
   type DynaliteStore,
   type Operation,
   type RangeIterator,
-  type StoredItem,
-  type StoredTable,
 } from 'dynalite/db/index.js';
+import { indexOperations } from './index-entries.ts';
 
 /** The database below everything that holds writes and reads back. */
 export interface RawDatabase {
   write(operations: readonly Operation[]): Promise<void>;
-  /** The JSON texts under keys. */
-  texts(keys: readonly string[]): Promise<(string | undefined)[]>;
+  /** The JSON text under a key. Read at once: most are in memory, and a turn of a thread costs more. */
+  text(key: string): string | undefined;
   close(): Promise<void>;
   open(): Promise<void>;
 }
@@ -24,9 +23,15 @@ export interface Access {
   write(operations: readonly Operation[]): Promise<void>;
   /** Resolves when the database can be read. */
   readable(): Promise<void>;
+  /** Closes the database, after the writes under way. */
+  close(): Promise<void>;
 }
 
-const indexPrefix = (table: string, index: string) => `index-local~${table}~${index}~`;
+export interface OpenedStore {
+  readonly store: DynaliteStore;
+  /** Closes its database, after the writes under way. */
+  close(): Promise<void>;
+}
 
 /** Index entries that belong to the item that is written next, in the same turn of the event loop. */
 const joining = new WeakMap<DynaliteDatabase, Operation[]>();
@@ -41,25 +46,6 @@ dynalite.updateIndexes = ({ db }, table, existing, item, writeItem) => {
   }
 };
 
-function indexOperations(
-  table: StoredTable,
-  existing: StoredItem | null | undefined,
-  item: StoredItem | null | undefined,
-): Operation[] {
-  const { puts, deletes } = dynalite.getIndexActions(
-    table.LocalSecondaryIndexes ?? [],
-    existing,
-    item,
-    table,
-  );
-  const placeOf = ({ index, key }: { index: string; key: string }) =>
-    indexPrefix(table.TableName, index) + key;
-  return [
-    ...deletes.map((entry): Operation => ({ type: 'del', key: placeOf(entry) })),
-    ...puts.map((entry): Operation => ({ type: 'put', key: placeOf(entry), value: entry.item })),
-  ];
-}
-
 /**
  * dynalite's store, mended where this project cannot live with it (it is not maintained any more):
  *
@@ -71,7 +57,7 @@ function indexOperations(
 export async function openDynaliteStore(
   path: string | undefined,
   accessOver: (database: RawDatabase) => Access = accessAtOnce,
-): Promise<DynaliteStore> {
+): Promise<OpenedStore> {
   const store = dynalite.create({
     ...(path !== undefined && { path }),
     createTableMs: 0,
@@ -84,7 +70,7 @@ export async function openDynaliteStore(
   const { get, batch } = db;
   const access = accessOver({
     write: (operations) => batch(operations),
-    texts: (keys) => db.getMany(keys, { valueEncoding: 'utf8' }),
+    text: (key) => db.getSync(key, { valueEncoding: 'utf8' }),
     close: () => db.close._original(),
     open: () => db.open(),
   });
@@ -105,11 +91,11 @@ export async function openDynaliteStore(
   db.get = read as DynaliteDatabase['get'];
   db.createKeyStream = (options) => streamOf(() => db.keys(options), access);
   db.createValueStream = (options) => streamOf(() => db.values(options), access);
-  return store;
+  return { store, close: access.close };
 }
 
-function accessAtOnce({ write }: RawDatabase): Access {
-  return { write, readable: async () => {} };
+function accessAtOnce({ write, close }: RawDatabase): Access {
+  return { write, readable: async () => {}, close };
 }
 
 /** Not in the promise's own turn: what a callback throws must not become its rejection. */

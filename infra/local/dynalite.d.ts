@@ -13,7 +13,13 @@ declare module 'dynalite/db/index.js' {
   }
 
   export type Operation =
-    | { readonly type: 'put'; readonly key: string; readonly value: unknown }
+    | {
+        readonly type: 'put';
+        readonly key: string;
+        readonly value: unknown;
+        /** Of a value that is JSON already. */
+        readonly valueEncoding?: 'utf8';
+      }
     | { readonly type: 'del'; readonly key: string };
 
   export type Callback = (error: unknown, value?: unknown) => void;
@@ -31,10 +37,9 @@ declare module 'dynalite/db/index.js' {
     batch(operations: readonly Operation[]): Promise<void>;
     get(key: string, callback: Callback): void;
     get(key: string): Promise<unknown>;
-    getMany(keys: readonly string[], options: { valueEncoding: 'utf8' }): Promise<(string | undefined)[]>;
+    getSync(key: string, options: { valueEncoding: 'utf8' }): string | undefined;
     keys(options: object): RangeIterator;
     values(options: object): RangeIterator;
-    iterator(options: object): AsyncIterable<[string, string]>;
     createKeyStream(options: object): Readable;
     createValueStream(options: object): Readable;
     open(): Promise<void>;
@@ -43,7 +48,6 @@ declare module 'dynalite/db/index.js' {
 
   export interface DynaliteStore {
     readonly db: DynaliteDatabase;
-    readonly lifecycleManager: { gracefulClose(): Promise<void> };
   }
 
   export interface IndexAction {

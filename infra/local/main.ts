@@ -16,6 +16,8 @@ try {
 }
 
 async function run({ agents, ...options }: Arguments): Promise<void> {
+  // A write over the limit of a file's size fails, as one to a full disk does, and does not end the process.
+  process.on('SIGXFSZ', () => {});
   await useAgentsFile(agents);
   const { startLocalServer } = await import('./server.ts');
   const server = await startLocalServer({ ...options, schedules: true });

@@ -29,6 +29,8 @@ export interface LocalServerOptions {
   readonly host?: string | undefined;
   /** The folder to keep state in; without it, in memory. */
   readonly data?: string | undefined;
+  /** Whether that folder is repaired if it is damaged, as far as that goes. */
+  readonly repair?: boolean | undefined;
   /** In place of functions/agents.ts. */
   readonly agents?: readonly AgentDefinition[] | undefined;
   readonly quiet?: boolean | undefined;
@@ -65,11 +67,11 @@ const keepAliveMs = 75_000;
  */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { port, host = '127.0.0.1', data, agents = agentDefinitions, quiet = false } = options;
-  const { schedules = false, redeliveryMs } = options;
+  const { repair, schedules = false, redeliveryMs } = options;
   logAs(quiet);
   const log = quiet ? () => {} : (line: string) => console.log(line);
   const definitions = indexAgents(agents);
-  const database = await openEmbeddedDynamoDb(data);
+  const database = await openEmbeddedDynamoDb(data, undefined, { repair });
   const pump = runPump({ redeliveryMs });
   const services = createLocalServices(definitions, database, pump.queue);
   const fire = fireOver(services);

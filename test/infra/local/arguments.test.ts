@@ -67,6 +67,7 @@ it.each([
   ['a flag without its value', ['--port'], '--port'],
   ['a port that is none', ['--port', '70000'], '70000'],
   ['two places for the data', ['--memory', '--data', 'd'], '--memory'],
+  ['a repair of no folder', ['--memory', '--repair'], '--repair'],
 ])('%s is refused in one line that names it, and says what is allowed', (_case, args, named) => {
   const refusal = thrownBy(() => parse(args));
 

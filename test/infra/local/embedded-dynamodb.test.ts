@@ -4,14 +4,14 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import { Level } from 'level';
+import { ClassicLevel } from 'classic-level';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from '../../../infra/local/embedded-dynamodb.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { temporaryFolder } from './local-process.ts';
 
 /** What the database on disk and the one in memory have their methods from. */
-const anyLevel = Object.getPrototypeOf(Level.prototype);
+const anyLevel = Object.getPrototypeOf(ClassicLevel.prototype);
 const places = [
   ['in memory', () => undefined],
   ['in a folder', temporaryFolder],

@@ -63,6 +63,7 @@ export function runToEnd(...args: string[]): Promise<Ending> {
 
 export interface LocalProcess {
   readonly url: string;
+  readonly pid: number;
   /** Resolves when the process has ended, with all that it printed. */
   readonly ended: Promise<Ending>;
   kill(signal: NodeJS.Signals): void;
@@ -94,5 +95,5 @@ async function untilReady({ child, ended }: ReturnType<typeof follow>): Promise<
   })();
   const url = await ready;
   child.stdout.resume();
-  return { url, ended, kill: (signal) => void child.kill(signal) };
+  return { url, pid: child.pid as number, ended, kill: (signal) => void child.kill(signal) };
 }

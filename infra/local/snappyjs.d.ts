@@ -1,0 +1,4 @@
+/** It has no types of its own. */
+declare module 'snappyjs' {
+  export function uncompress(compressed: Buffer): Buffer;
+}
