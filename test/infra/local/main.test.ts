@@ -1,32 +1,67 @@
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { npmStart, runToEnd, startUntilReady, temporaryFolder } from './local-process.ts';
+import { type LocalProcess, npmStart, runToEnd, startUntilReady, temporaryFolder } from './local-process.ts';
 
 const oneLine = /^dormouse: [^\n]+\n$/;
 
-describe('a local server', () => {
-  it('says where it is ready, is healthy there, and prints a line for each request', async () => {
-    const { url, kill, ended } = await startUntilReady('--memory');
+/** A PUT whose body is not sent yet, and the rest of it. */
+async function halfSent({ url }: LocalProcess): Promise<() => Promise<number | undefined>> {
+  const put = request(`${url}/v1/agents/planner/instances/half`, {
+    method: 'PUT',
+    headers: { expect: '100-continue' },
+  });
+  put.flushHeaders();
+  await once(put, 'continue');
+  return async () => {
+    put.end('the rest of the body');
+    const [response] = (await once(put, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+}
 
-    const health = await fetch(`${url}/_local/health`);
-    await (await fetch(`${url}/v1/agents/planner/instances/a%20b`)).text();
-    kill('SIGTERM');
+describe('a local server', () => {
+  it('says where it is, logs its requests, has folder and port for itself, and ends on SIGTERM after the request under way', async () => {
+    const data = join(temporaryFolder(), 'made', 'on', 'demand');
+    const server = await startUntilReady('--data', data);
+    const { port } = new URL(server.url);
+
+    const health = await fetch(`${server.url}/_local/health`);
+    await (await fetch(`${server.url}/v1/agents/planner/instances/a%20b`)).text();
+    const sameFolder = await runToEnd('--port', '0', '--data', data);
+    const samePort = await runToEnd('--memory', '--quiet', '--port', port);
+    const answer = await halfSent(server);
+    server.kill('SIGTERM');
+    server.kill('SIGTERM');
 
     expect(health.status).toBe(200);
     expect(await health.json()).toEqual({ status: 'ok' });
-    expect((await ended).stdout).toMatch(/^GET \/v1\/agents\/planner\/instances\/a%20b 404 \d+ ms$/m);
+    expect(sameFolder).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(oneLine),
+    });
+    expect(sameFolder.stderr).toContain(`${data} cannot be used: another server is using it`);
+    expect(samePort).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(oneLine) });
+    expect(samePort.stderr).toContain(`port ${port} is already in use`);
+    expect(await answer()).toBe(201);
+    const { stdout, ...ending } = await server.ended;
+    expect(ending).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^GET \/v1\/agents\/planner\/instances\/a%20b 404 \d+ ms$/m);
   });
 
-  it('keeps its state in the data folder over a restart, and prints only where it is ready with --quiet', async () => {
-    const data = join(temporaryFolder(), 'made', 'on', 'demand');
+  it('keeps its state over a restart, ends on SIGINT alike, and prints only where it is ready with --quiet', async () => {
+    const data = temporaryFolder();
     const first = await startUntilReady('--data', data);
     const put = await fetch(`${first.url}/v1/agents/planner/instances/k`, { method: 'PUT', body: 'state' });
-    first.kill('SIGTERM');
-    expect((await first.ended).code).toBe(0);
+    const answer = await halfSent(first);
+    first.kill('SIGINT');
+    first.kill('SIGINT');
+    expect(await answer()).toBe(201);
+    expect(await first.ended).toMatchObject({ code: 0, stderr: '' });
 
     const second = await startUntilReady('--data', data, '--quiet');
     const got = await fetch(`${second.url}/v1/agents/planner/instances/k`);
@@ -36,28 +71,6 @@ describe('a local server', () => {
     second.kill('SIGTERM');
     expect((await second.ended).stdout).toMatch(/^Dormouse is ready on [^\n]+\n$/);
   });
-
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'answers the request under way on %s, then ends with exit code 0',
-    async (signal) => {
-      const server = await startUntilReady('--memory');
-      const put = request(`${server.url}/v1/agents/planner/instances/k`, {
-        method: 'PUT',
-        headers: { expect: '100-continue' },
-      });
-      put.flushHeaders();
-      await once(put, 'continue');
-
-      server.kill(signal);
-      server.kill(signal);
-      put.end('the rest of the body');
-
-      const [response] = (await once(put, 'response')) as [IncomingMessage];
-      response.resume();
-      expect(response.statusCode).toBe(201);
-      expect(await server.ended).toMatchObject({ code: 0, stderr: '' });
-    },
-  );
 });
 
 describe('npm start', () => {
@@ -88,35 +101,11 @@ describe('a local server that cannot start says why in one line', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('a port that is in use', async () => {
-    const blocker = createServer().listen(0, '127.0.0.1');
-    await once(blocker, 'listening');
-    const { port } = blocker.address() as AddressInfo;
-
-    const { code, stdout, stderr } = await runToEnd('--memory', '--quiet', '--port', String(port));
-    blocker.close();
-
-    expect(stderr).toMatch(oneLine);
-    expect(stderr).toContain(`port ${port} is already in use`);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  });
-
   it('says how it is used when it is asked', async () => {
     const { code, stdout, stderr } = await runToEnd('--help');
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: npm start -- [^\n]*--agents FILE[^\n]*\n$/);
-  });
-
-  it('a data folder that another server uses', async () => {
-    const data = temporaryFolder();
-    await startUntilReady('--data', data);
-
-    const { code, stderr } = await runToEnd('--port', '0', '--data', data);
-
-    expect(stderr).toMatch(oneLine);
-    expect(stderr).toContain(`${data} cannot be used: another server is using it`);
-    expect(code).toBe(1);
   });
 
   it('a data folder that is a file', async () => {
