@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     // Which Node.js the SDK supports next says nothing about a test.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-    // A process for each core: much of a test is waiting for servers of its own.
+    // One worker for each core: much of a test is waiting for servers of its own.
     maxWorkers: '100%',
     testTimeout: 30_000,
     projects: [
@@ -21,11 +21,16 @@ export default defineConfig({
           ],
         },
       },
-      // The functions and the local server keep their log, settings and clients as long as their process lives.
+      // The functions and the local server keep their log, settings and clients once they are loaded: each file has a thread.
       {
         extends: true,
         test: {
-          ...{ name: 'processes', isolate: true, setupFiles: 'test/support/byte-equality.ts' },
+          ...{
+            name: 'functions',
+            pool: 'threads',
+            isolate: true,
+            setupFiles: 'test/support/byte-equality.ts',
+          },
           include: ['test/{functions,infra/local}/**/*.test.ts'],
         },
       },

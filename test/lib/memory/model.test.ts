@@ -167,5 +167,5 @@ test('in DynamoDB: likewise, although a process dies at any write of any of them
     }),
   );
 
-  await fc.assert(property, { numRuns: 20 });
+  await fc.assert(property, { numRuns: 10 });
 });

@@ -47,7 +47,7 @@ describe('the codec', () => {
         expect(roundTrip(state)).toStrictEqual(isJson ? JSON.parse(JSON.stringify(state)) : state);
         expect(roundTrip(state)).toEqual(state);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
