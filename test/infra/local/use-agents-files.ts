@@ -21,7 +21,7 @@ async function outcomeOf(file: string): Promise<Outcome> {
     const [first] = agents.values();
     return {
       agents: [...agents.keys()],
-      loaded: first?.load?.({ a: 1 }),
+      loaded: first?.load?.({ a: 1 }, { agent: first.name, key: 'k' }),
       isOneLibrary: thrownBy(() => first?.state?.['~standard'].validate({})) instanceof TooLargeError,
     };
   } catch (error) {
