@@ -178,8 +178,8 @@ export function laneMarksOf(item: Item): LaneMarks {
   return marks;
 }
 
-/** Where a counter keeps the sum that the last addition of a lane came to. */
-export function sumAttribute(lane: string): string {
+/** Where an item keeps what the last update of a lane came to (see write-once.ts). */
+export function outcomeAttribute(lane: string): string {
   return `s_${lane.slice(prefix.length)}`;
 }
 

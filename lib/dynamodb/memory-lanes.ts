@@ -1,11 +1,13 @@
-import { hash } from 'node:crypto';
 import { uncertainLaneMs } from '../defaults.ts';
+import type { Lanes } from './lanes.ts';
 import type { Item } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
 
 /** What every step on a session's memory needs, resolved once. */
 export interface MemoryTable extends SnapshotTable {
-  readonly lanes: Lanes;
+  readonly lanes: SessionLanes;
+  /** Of updates that no session orders. */
+  readonly writes: Lanes;
 }
 
 /** Where a call says what it is about to write. Used by one call at a time; the next one overwrites what it said. */
@@ -18,15 +20,16 @@ export interface Lane {
 }
 
 /** The lanes of one store object: as many as it has calls under way at the same time. No other writer shares them. */
-export class Lanes {
+export class SessionLanes {
   readonly #writer: string;
   readonly #free: number[] = [];
   readonly #held: { index: number; until: number }[] = [];
   #count = 0;
   #turns = 0;
 
-  constructor(unique: string) {
-    this.#writer = hash('sha256', unique, 'hex').slice(0, 12);
+  /** @param writer a name that no other store object has, of letters and digits */
+  constructor(writer: string) {
+    this.#writer = writer;
   }
 
   take(now: Date): Lane {

@@ -1,14 +1,16 @@
+import { hash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Clock, systemClock } from '../clock.ts';
 import { chunkMaxBytes, recordInlineMaxBytes } from '../defaults.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { type NewEtag, randomEtag } from '../persistence/etag.ts';
 import { boundedClient } from './call-budget.ts';
+import { Lanes } from './lanes.ts';
 import { appendRecords } from './memory-append.ts';
 import { readMoment } from './memory-clock.ts';
 import { forgottenAmong, releaseCompacted, removeCompacted } from './memory-compacted.ts';
 import { beginPartialForget, forgetIds, forgetRange, forgetScope, pruneRange } from './memory-forget.ts';
-import { Lanes, type MemoryTable } from './memory-lanes.ts';
+import { type MemoryTable, SessionLanes } from './memory-lanes.ts';
 import { getRecord, listRecords } from './memory-read.ts';
 import { forgetValue, listIdentities, listValues, putValue } from './memory-values.ts';
 import { translatedCall } from './translated.ts';
@@ -31,13 +33,15 @@ export interface DynamoDbMemoryOptions {
  * const store = dynamoDbMemoryStore({ client: new DynamoDBClient({}), tableName: 'dormouse-sessions' });
  */
 export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore {
-  const newEtag = options.newEtag ?? randomEtag;
+  const { clock = systemClock, newEtag = randomEtag } = options;
+  const writer = hash('sha256', newEtag(), 'hex').slice(0, 12);
   const table: MemoryTable = {
     client: boundedClient(options.client),
     tableName: options.tableName,
-    clock: options.clock ?? systemClock,
+    clock,
     newEtag,
-    lanes: new Lanes(newEtag()),
+    lanes: new SessionLanes(writer),
+    writes: new Lanes(clock, writer),
     inlineMaxBytes: options.inlineMaxBytes ?? recordInlineMaxBytes,
     chunkMaxBytes: options.chunkMaxBytes ?? chunkMaxBytes,
   };

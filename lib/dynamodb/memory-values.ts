@@ -1,4 +1,4 @@
-import { DeleteItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { chunkConcurrency, knowledgeShards, raceAttempts } from '../defaults.ts';
 import { ForgottenMeanwhileError } from '../memory/memory-error.ts';
@@ -11,6 +11,7 @@ import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
 import { forgetMarker, notFenced } from './memory-fence.ts';
 import { memoryPartition } from './memory-keys.ts';
+import { forgetKnowledge, putKnowledge } from './memory-knowledge.ts';
 import type { MemoryTable } from './memory-lanes.ts';
 import { getRowAt } from './memory-read.ts';
 import { parseRecord } from './memory-record.ts';
@@ -31,15 +32,13 @@ export async function putValue(
   dump: Dump,
   { admit, since }: ValueOptions = {},
 ): Promise<void> {
+  const itemKey = valueKey(scope, key);
+  if (scope.kind === 'knowledge') return putKnowledge(table, itemKey, dump);
   const item = {
-    ...valueKey(scope, key),
+    ...itemKey,
     info: formatInfo(dump, table.clock(), undefined),
     body: { B: dump.data },
   };
-  if (scope.kind === 'knowledge') {
-    await table.client.send(new PutItemCommand({ TableName: table.tableName, Item: item }));
-    return;
-  }
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
     const outcome = await inTurn(table, scope, { keys: [item.sk.S], count: 1, since, admit }, (turn) =>
       storeValue(table, scope, item, turn.arrivals),
@@ -86,12 +85,7 @@ async function storeValue(
  */
 export async function forgetValue(table: MemoryTable, scope: ValueScope, key: string): Promise<boolean> {
   const itemKey = valueKey(scope, key);
-  if (scope.kind === 'knowledge') {
-    const { Attributes } = await table.client.send(
-      new DeleteItemCommand({ TableName: table.tableName, Key: itemKey, ReturnValues: 'ALL_OLD' }),
-    );
-    return Attributes !== undefined;
-  }
+  if (scope.kind === 'knowledge') return forgetKnowledge(table, itemKey);
   const { sk } = itemKey;
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
     const { arrivals } = await takeTurn(table, scope, { keys: [], count: 1 });
@@ -129,7 +123,7 @@ const userPrefix = 'user/';
 
 /** What is left of a value that was forgotten. */
 function isMarker(item: Item): boolean {
-  return item.fence !== undefined;
+  return item.fence !== undefined || item.gone !== undefined;
 }
 
 /** The identity is escaped (see `storeKeyScope`), so that it ends at the second `/` whatever it holds. */

@@ -303,7 +303,7 @@ describe('commands on sessions, errors and counters', () => {
   test('an error is one put, with a time to live; a counter one addition', async () => {
     dynamoDb.on(QueryCommand).resolves({});
     dynamoDb.on(PutItemCommand).resolves({});
-    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { amount: { N: '3' } } });
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { amount: { N: '4' }, s_me0: { N: '3' } } });
 
     const [first, later] = [now, new Date(now.getTime() + 59_000)];
     for (const at of [first, later])
@@ -329,6 +329,36 @@ describe('commands on sessions, errors and counters', () => {
       ].join(', '),
       condition: 'NOT w_me0 >= "1798761600250000000000000"',
     });
+  });
+
+  test('knowledge is learned and forgotten by one update each, which its lane lets in once', async () => {
+    dynamoDb.on(UpdateItemCommand).resolvesOnce({ Attributes: {} });
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { s_a9f51566bd670: { M: {} } } });
+    const knowledge = { kind: 'knowledge', agent: 'a/b' } as const;
+
+    await memory.putValue(knowledge, 'k', await packValue('text', 'x'));
+    expect(await memory.forgetValue(knowledge, 'k')).toBe(true);
+
+    const lane = 'w_a9f51566bd670';
+    const [first, second] = sent();
+    for (const request of [first, second])
+      expect(request?.input.Key).toEqual({
+        pk: { S: expect.stringMatching(/^knowledge\/a%2Fb\/\d+$/) },
+        sk: { S: 'key/k' },
+      });
+    expect(readable(first?.input ?? {})).toEqual({
+      update: `SET info = <info>, body = <6 bytes>, ${lane} = "1798761600250000000000000" REMOVE gone, ttl`,
+      condition: `NOT ${lane} >= "1798761600250000000000000"`,
+    });
+    expect(readable(second?.input ?? {})).toEqual({
+      update: [
+        'SET gone = {}, ttl = "1798848000"',
+        's_a9f51566bd670 = if_not_exists(info, false)',
+        `${lane} = "1798761600250020000000000" REMOVE info, body`,
+      ].join(', '),
+      condition: `NOT ${lane} >= "1798761600250020000000000"`,
+    });
+    expect(sent()).toHaveLength(2);
   });
 
   test('items of another format are corrupt, not guessed at', async () => {

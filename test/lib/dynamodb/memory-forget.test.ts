@@ -175,6 +175,19 @@ describe('forgetting in DynamoDB', () => {
     expect(await memoryOver().getUserData()).toEqual({});
   });
 
+  test('a request on knowledge that arrives again changes nothing of what came after it, and tells what it did', async () => {
+    const twice = (between: () => Promise<unknown>) =>
+      memoryOver(interruptedClient(table.client, 0, 'delivered twice', between).client);
+
+    await twice(() => memoryOver().learn('fact', 'newer')).learn('fact', 'older');
+    expect(await memoryOver().getKnowledge()).toEqual({ fact: 'newer' });
+    await twice(() => memoryOver().forgetKbKey('fact')).learn('fact', 'late');
+    expect(await memoryOver().getKnowledge()).toEqual({});
+    await memoryOver().learn('fact', 'known');
+    expect(await twice(() => memoryOver().learn('fact', 'again')).forgetKbKey('fact')).toBe(true);
+    expect(await memoryOver().getKnowledge()).toEqual({ fact: 'again' });
+  });
+
   test('the clock of a forgotten session expires, unless the session is used again', async () => {
     const clockRow = async () => (await rowsOf()).find(({ sk }) => sk?.S === 'arrivals');
     await memoryOver().remember({ id: 'm1', content: 1 });

@@ -3,7 +3,7 @@ import { summarisedTwice, unexplainedCapsules } from './capsules.ts';
 import { historyOf, type Operation, type SourceOf } from './history.ts';
 import { lostMessages, unexplainedMessages } from './messages.ts';
 import { disorder } from './order.ts';
-import { isRegister, isRegisterWithEchoes, type ValueCall } from './values.ts';
+import { isRegister, isSessionRegister, type ValueCall } from './values.ts';
 
 /** What was done to a session: to its messages and capsules, and to each key of its values. */
 export interface SessionHistory {
@@ -22,7 +22,7 @@ export function violationsOf(key: string, session: SessionHistory, sourceOf: Sou
     ...disorder(history),
   ].map((law) => ({ key, law, history: operations }));
   const ofValues = Object.entries(values)
-    .filter(([name, calls]) => !(name.startsWith('user ') ? isRegister(calls) : isRegisterWithEchoes(calls)))
+    .filter(([name, calls]) => !(name.startsWith('user ') ? isSessionRegister(calls) : isRegister(calls)))
     .map(([name, calls]) => ({ key, law: `no order explains the values of ${name}`, history: calls }));
   return [...ofMessages, ...ofValues];
 }

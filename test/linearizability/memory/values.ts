@@ -2,11 +2,11 @@ import { type Interval, isLinearizable, type Model } from '../linearizable.ts';
 import type { Fate, Span } from './history.ts';
 
 /*
- * Each key of the user data of a session is a linearizable register. What a forget has removed does not come back by a
- * call that had been answered, as failed, before the forget began.
+ * Each key of the user data of a session, and of the knowledge of an agent, is a linearizable register.
  *
- * Of knowledge it is not asked as much: it has no clock (see docs/decisions/0002-session-memory.md), so that a request of
- * a call may take effect again later, and a forget whose answer was lost may not know any more what it has removed.
+ * What a forget has removed of a session does not come back by a call that had been answered, as failed, before the
+ * forget began. Knowledge has no clock (see docs/decisions/0002-session-memory.md): of such a call, and of no other, the
+ * request may still arrive.
  */
 
 export type ValueCall = Span &
@@ -30,14 +30,11 @@ const register: Model<Step, string | undefined> = {
 };
 
 export function isRegister(calls: readonly ValueCall[]): boolean {
-  return isLinearizable(stepsOf(calls), register);
+  return isLinearizable(calls.map(stepOf), register);
 }
 
-/** Of each call that changes something a second one that may take effect at any time after. */
-export function isRegisterWithEchoes(calls: readonly ValueCall[]): boolean {
-  const untold = calls.map((call) => (call.kind === 'forget' ? { ...call, wasSet: undefined } : call));
-  const echoes = untold.filter(({ kind }) => kind !== 'get').map((call) => ({ ...call, optional: true }));
-  return isLinearizable([...untold.map(stepOf), ...echoes], register);
+export function isSessionRegister(calls: readonly ValueCall[]): boolean {
+  return isLinearizable(stepsOf(calls), register);
 }
 
 function stepsOf(calls: readonly ValueCall[]): Step[] {
