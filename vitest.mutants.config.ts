@@ -15,7 +15,7 @@ export default mergeConfig(
         'test/contracts/*.test.ts',
       ],
       // These start processes, or try thousands of histories: minutes for each mutant, and the others notice the same.
-      exclude: ['**/*crash.test.ts', '**/model.test.ts', '**/damage.test.ts'],
+      exclude: ['**/*crash.test.ts', '**/model.test.ts'],
     },
   },
 );
