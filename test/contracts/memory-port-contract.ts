@@ -116,6 +116,58 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
       expect(await keysOf(user('ann'))).toEqual([]);
     });
 
+    test('what is forgotten while a call is under way that goes by what it has read refuses the call', async () => {
+      const lineage = { kind: 'lineage', ...scope } as const;
+      const since = await store.moment(scope);
+      const admit = async () => {
+        await store.beginForget(scope);
+      };
+      const forgottenMeanwhile = { code: 'forgotten_meanwhile' };
+
+      await expect(append(['a'], { since, admit })).rejects.toMatchObject(forgottenMeanwhile);
+      await expect(
+        store.putValue(lineage, 'x', await packValue(1, 'value'), {
+          ...{ since: await store.moment(scope), admit },
+        }),
+      ).rejects.toMatchObject(forgottenMeanwhile);
+
+      expect(await listed()).toEqual([]);
+      expect(await keysOf(lineage)).toEqual([]);
+    });
+
+    test.each([
+      ['for a day', undefined, 86_400],
+      ['for a day where they are kept for longer', 90_000, 86_400],
+      ['for as long as they are kept', 100, 100],
+    ])(
+      'the records of a request have its time when it is sent again, %s',
+      async (_, retentionSecs, knownSecs) => {
+        const at = clock.now().getTime();
+        const sendAgain = async (id: string) => {
+          const [one] = await append([id], { requestId: 'r', retentionSecs });
+          return one && 'record' in one ? one.record.at - at : Number.NaN;
+        };
+
+        expect(await sendAgain('a')).toBe(0);
+        clock.advanceSecs(knownSecs - 1);
+        expect(await sendAgain('b')).toBe(0);
+        clock.advanceSecs(1);
+        expect(await sendAgain('c')).toBe(knownSecs * 1000);
+        clock.advanceSecs(1);
+        expect(await sendAgain('d')).toBe(knownSecs * 1000);
+      },
+    );
+
+    test('a request that is sent again after something was forgotten is another one', async () => {
+      await append(['a'], { requestId: 'r' });
+      clock.advanceSecs(1);
+      await store.beginForget(scope);
+
+      expect(await append(['b'], { requestId: 'r' })).toMatchObject([
+        { record: { at: clock.now().getTime() } },
+      ]);
+    });
+
     test('arrivals go up from call to call, and tell what had arrived by a moment', async () => {
       const before = await store.moment(scope);
       const [first] = await append(['a', 'b']);

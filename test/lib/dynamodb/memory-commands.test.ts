@@ -155,6 +155,33 @@ describe('commands on memory', () => {
     expect(dynamoDb.commandCalls(GetItemCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
   });
 
+  test.each([
+    ['all that fit', 8, 504, [8]],
+    ['what no longer fits after them', 9, 504, [8, 1]],
+    ['fewer where they are longer', 8, 505, [7, 1]],
+  ])(
+    'ids are announced in portions, with numbers for all taken once: %s',
+    async (_, count, chars, portions) => {
+      dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { arrivals: { N: '80' } } });
+      const ids = Array.from({ length: count }, (_id, index) => `${index}`.padEnd(chars, 'x'));
+
+      await memory.append(scope, 'message', await request(ids, 'hi'));
+
+      const turns = sent()
+        .map(({ input }) => readable(input).update ?? '')
+        .filter((update) => update.includes('ADD arrivals'));
+      const announced = turns.map((update) => [
+        update.split('message/').length - 1,
+        update.split(' ').at(-1),
+      ]);
+      expect(announced).toEqual(portions.map((size, index) => [size, index === 0 ? `"${count}"` : '"0"']));
+      const places = sent().flatMap(
+        ({ input }) => readable(input).update?.match(/SET place = "([^"]+)"/)?.[1] ?? [],
+      );
+      expect(new Set(places).size).toBe(count);
+    },
+  );
+
   test('a large message is announced, written in rows, put in place', async () => {
     dynamoDb
       .on(UpdateItemCommand)

@@ -1,8 +1,11 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { raceAttempts } from '../../../lib/defaults.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { type AgentMemory, createMemory, DEFAULT_RETENTION } from '../../../lib/index.ts';
+import { digestOf } from '../../../lib/memory/digest.ts';
+import { packValue } from '../../../lib/memory/message-codec.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
 import { sdkError } from '../../support/failing-client.ts';
 import { interruptedClient } from '../../support/pausing-client.ts';
@@ -56,6 +59,33 @@ describe('forgetting in DynamoDB', () => {
     };
     return memoryOver({ send } as unknown as DynamoDBClient);
   };
+
+  test('a call in each of whose turns something is forgotten gives up after so many', async () => {
+    const { store, scope } = memoryOver();
+    let asked = 0;
+    const admit = async () => {
+      asked++;
+      await store.beginForget(scope);
+    };
+    const dump = await packValue(1, 'value');
+    const record = { id: 'm1', at: undefined, dump, digest: digestOf(1) };
+    const request = {
+      records: [record],
+      receivedAt: 0,
+      retentionSecs: undefined,
+      requestId: undefined,
+      admit,
+    };
+
+    for (const call of [
+      () => store.append(scope, 'message', request),
+      () => store.putValue({ kind: 'lineage', ...scope }, 'k', dump, { admit }),
+    ]) {
+      asked = 0;
+      await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
+      expect(asked).toBe(raceAttempts);
+    }
+  });
 
   test('what a compaction removes while the session is forgotten leaves nothing that tells of it', async () => {
     await memoryOver().remember({ id: 'm1', content: 'secret' });
