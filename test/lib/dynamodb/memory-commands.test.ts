@@ -178,9 +178,35 @@ describe('commands on memory', () => {
       const places = sent().flatMap(
         ({ input }) => readable(input).update?.match(/SET place = "([^"]+)"/)?.[1] ?? [],
       );
+      expect(places).toHaveLength(count);
       expect(new Set(places).size).toBe(count);
     },
   );
+
+  test('a request whose name is gone by the time it is read stores in places of its own', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { arrivals: { N: '8' } } });
+    dynamoDb.on(PutItemCommand).rejects(sdkError('ConditionalCheckFailedException'));
+    dynamoDb.on(GetItemCommand).resolves({});
+
+    await memory.append(scope, 'message', await request(['m1'], 'hi', 'R'));
+
+    expect(readable(sent().at(-1)?.input ?? {}).update).toContain(`place = "${atPlace}"`);
+  });
+
+  test.each([
+    ['cannot be kept', 'ThrottlingException', {}, 'unavailable'],
+    ['holds no time', 'ConditionalCheckFailedException', { firstArrival: { N: '7' } }, 'corrupt'],
+    ['holds no number', 'ConditionalCheckFailedException', { receivedAt: { N: '7' } }, 'corrupt'],
+  ])('a request whose name %s stores nothing', async (_, name, Item, code) => {
+    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { arrivals: { N: '8' } } });
+    dynamoDb.on(PutItemCommand).rejects(sdkError(name));
+    dynamoDb.on(GetItemCommand).resolves({ Item });
+
+    const appended = memory.append(scope, 'message', await request(['m1'], 'hi', 'R'));
+
+    await expect(appended).rejects.toMatchObject({ code });
+    expect(dynamoDb.commandCalls(UpdateItemCommand)).toHaveLength(1);
+  });
 
   test('a large message is announced, written in rows, put in place', async () => {
     dynamoDb
