@@ -39,11 +39,10 @@ export async function listSnapshots(table: SnapshotTable, query: ListSnapshotsQu
 /** The place comes back from a caller: one that this list cannot have given is refused before DynamoDB sees it. */
 function parsePlace({ scope, after, prefix = '' }: ListSnapshotsQuery): Place {
   if (after === undefined) return { shard: 0, key: undefined };
-  const match = /^(0|[1-9]\d{0,2})\/(.+)$/s.exec(after);
+  const match = /^(0|[1-9]\d{0,2})\/(.+)/s.exec(after);
   const shard = Number(match?.[1]);
   const key = match?.[2] ?? '';
   const isOurs =
-    shard < instanceShards &&
     key.startsWith(prefix) &&
     Buffer.byteLength(headSortKey(key)) <= sortKeyMaxBytes &&
     headKey(`${scope}/${key}`).pk === shardKey(scope, shard);

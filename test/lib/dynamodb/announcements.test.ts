@@ -83,15 +83,33 @@ test('one whose rows somebody claimed before its answer came starts over before 
   expect(await chunkRows()).toBe(0);
 });
 
+test('one whose rows are claimed each time before its answer comes gives up', async () => {
+  let announcements = 0;
+  const send = async (command: Command) => {
+    const answer = await table.client.send(command as never);
+    if (!isAnnouncement(command)) return answer;
+    announcements++;
+    await healthy.delete(key);
+    return refusedAgain();
+  };
+
+  const put = storeOver({ send } as unknown as DynamoDBClient).put(key, await large());
+
+  await expect(put).rejects.toMatchObject({ code: 'unavailable' });
+  expect(announcements).toBe(raceAttempts);
+});
+
 test('a precondition that fails is a conflict before a row is written', async () => {
   const theirs = await healthy.put(key, await textDump('theirs'));
   const { store, sent } = announcing((send) => send());
 
   for (const options of [{ ifNoneMatch: '*' }, { ifMatch: ['other'] }] as const)
     await expect(store.put(key, await large(), options)).rejects.toEqual(new ConflictError(theirs.etag));
+  await healthy.delete(key);
+  await expect(store.put(key, await large(), { ifMatch: '*' })).rejects.toEqual(new ConflictError(undefined));
 
   expect(sent).not.toContain('PutItemCommand');
-  expect(await healthy.head(key)).toMatchObject({ etag: theirs.etag });
+  expect(await healthy.head(key)).toBeUndefined();
 });
 
 test('a conflict of one that may still arrive keeps it out: it names no rows afterwards', async () => {
@@ -141,4 +159,36 @@ test('one that is refused for no reason that is found is tried again, a bounded 
 
   await expect(put).rejects.toMatchObject({ code: 'unavailable' });
   expect(announcements).toBe(raceAttempts);
+});
+
+test('a row that arrives after its write has failed is kept out', async () => {
+  const late: Send[] = [];
+  const send = (command: Command) => {
+    const pass = () => table.client.send(command as never) as Promise<unknown>;
+    if (command.constructor.name !== 'PutItemCommand') return pass();
+    late.push(pass);
+    return Promise.reject(sdkError('TimeoutError', 3));
+  };
+  const put = storeOver({ send } as unknown as DynamoDBClient).put(key, await large());
+  await expect(put).rejects.toMatchObject({ code: 'unavailable' });
+
+  for (const arrive of late)
+    await expect(arrive()).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
+
+  expect(late.length).toBeGreaterThan(0);
+  expect(await chunkRows()).toBe(0);
+});
+
+test('one whose rows take long to write is not taken for abandoned by its own writer, who removes what it replaces', async () => {
+  await healthy.put(key, await large());
+  clock.advanceSecs(3_600);
+  const send = (command: Command) => {
+    if (command.constructor.name === 'PutItemCommand') clock.advanceSecs(1_000);
+    return table.client.send(command as never);
+  };
+
+  const receipt = await storeOver({ send } as unknown as DynamoDBClient).put(key, await large());
+
+  expect(await healthy.get(key)).toMatchObject({ etag: receipt.etag, bytes: 500_000 });
+  expect(await chunkRows()).toBe(2);
 });

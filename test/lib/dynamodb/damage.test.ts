@@ -43,6 +43,18 @@ describe('a damaged snapshot', () => {
     );
   };
 
+  const remove = async (attribute: string, isRow?: Parameters<typeof change>[2]) => {
+    await change(attribute, { S: 'to be removed' }, isRow);
+    const row = (await rowsOf()).find((candidate) => candidate[attribute]?.S === 'to be removed');
+    await table.client.send(
+      new UpdateItemCommand({
+        TableName: table.tableName,
+        Key: { pk: row?.pk as never, sk: row?.sk as never },
+        UpdateExpression: `REMOVE ${attribute}`,
+      }),
+    );
+  };
+
   const damages: Record<string, { size: number; damage: () => Promise<unknown> }> = {
     'one byte of its data flipped': {
       size: 5_000,
@@ -58,19 +70,16 @@ describe('a damaged snapshot', () => {
     'its format unknown': { size: 5_000, damage: () => change('info.format', { S: 'pickle' }) },
     'a format version of the future': { size: 5_000, damage: () => change('info.v', { N: '2' }) },
     'a recorded size that is not its own': { size: 5_000, damage: () => change('info.bytes', { N: '4999' }) },
-    'its ETag gone': {
-      size: 5_000,
-      damage: async () => {
-        const [row] = await rowsOf();
-        await table.client.send(
-          new UpdateItemCommand({
-            TableName: table.tableName,
-            Key: { pk: row?.pk as never, sk: row?.sk as never },
-            UpdateExpression: 'REMOVE etag',
-          }),
-        );
-      },
+    'its data gone': { size: 5_000, damage: () => remove('body') },
+    'its ETag gone': { size: 5_000, damage: () => remove('etag') },
+    'the data of a chunk row gone': {
+      size: 900_000,
+      damage: () => remove('body', (row) => row.sk?.S === 'chunk'),
     },
+    'its information gone': { size: 5_000, damage: () => change('info', { M: {} }) },
+    'its information of another type': { size: 5_000, damage: () => change('info', { S: 'x' }) },
+    'its version not whole': { size: 5_000, damage: () => change('version', { N: '1.5' }) },
+    'its version negative': { size: 5_000, damage: () => change('version', { N: '-1' }) },
     'its version gone': { size: 5_000, damage: () => change('version', { S: 'three' }) },
     'one chunk row missing': {
       size: 900_000,
@@ -104,7 +113,7 @@ describe('a damaged snapshot', () => {
       await expect(create).rejects.toEqual(new ConflictError(created.status === 'ok' ? created.etag : ''));
       expect(await rowsOf()).toEqual(before);
 
-      if (name === 'its version gone') return;
+      if (name.startsWith('its version')) return;
       const healed = await hibernate({ store: store() }, 'agent', key, { fresh: true });
       expect(healed).toMatchObject({ status: 'ok', version: 2 });
       expect(await thaw({ store: store() }, 'agent', key)).toMatchObject({

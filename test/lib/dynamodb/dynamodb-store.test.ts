@@ -128,6 +128,73 @@ describe('commands of a put', () => {
     expect(commit?.update).toMatch(/REMOVE body, gone ADD version "1"$/);
     expect(commit?.condition).toContain(`contains(sets, "${set}")`);
   });
+
+  test.each([
+    ['one update', 100, 1],
+    ['announced', 101, 3],
+  ])(
+    'a snapshot is %s where its data has %i bytes of the 100 that an item holds',
+    async (_, size, requests) => {
+      dynamoDb.on(UpdateItemCommand).resolves({});
+      dynamoDb.on(PutItemCommand).resolves({});
+
+      await store.put('agent/k', await bytesDump(randomBytesOf(size, 'x')));
+
+      expect(dynamoDb.calls()).toHaveLength(requests);
+    },
+  );
+
+  test('a snapshot of more than 64 MiB is too large, before anything is sent; of so much it is stored', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({});
+    dynamoDb.on(PutItemCommand).resolves({});
+    const client = new DynamoDBClient({ region: 'eu-central-1' });
+    const large = dynamoDbStore({ client, tableName: 'T', chunkMaxBytes: 32 * 1024 * 1024 });
+    const dumpOf = async (bytes: number) => ({ ...(await textDump('x')), data: new Uint8Array(bytes) });
+
+    await expect(large.put('agent/k', await dumpOf(64 * 1024 * 1024 + 1))).rejects.toMatchObject({
+      code: 'too_large',
+    });
+    expect(dynamoDb.calls()).toHaveLength(0);
+    await large.put('agent/k', await dumpOf(64 * 1024 * 1024));
+
+    expect(dynamoDb.commandCalls(PutItemCommand)).toHaveLength(2);
+  });
+
+  test.each([
+    ['agent/k', 'heads/agent/1', 'key/k'],
+    ['k', 'flat/1', 'key/k'],
+    ['/k', 'heads//1', 'key/k'],
+    ['agent/', 'heads/agent/2', 'key/'],
+  ])('the key %j has an item of its own, for ever', async (key, pk, sk) => {
+    dynamoDb.on(UpdateItemCommand).resolves({});
+
+    await store.put(key, await textDump('hi'));
+
+    expect(inputsOf()[0]?.Key).toEqual({ pk: { S: pk }, sk: { S: sk } });
+  });
+
+  test.each([
+    ['had its answer', {}, {}],
+    ['was sent again', { $metadata: { attempts: 2 } }, { rowsInDoubt: { BOOL: true } }],
+  ])('a commit tells whether each row %s', async (_, answer, told) => {
+    dynamoDb.on(UpdateItemCommand).resolves({});
+    dynamoDb.on(PutItemCommand).resolvesOnce({}).resolves(answer);
+
+    await store.put('agent/k', await bytesDump(randomBytesOf(400, 'x')));
+
+    const values = Object.values(inputsOf()[1]?.ExpressionAttributeValues ?? {});
+    const { rowsInDoubt } = values.find((value) => value.M !== undefined)?.M ?? {};
+    expect({ ...(rowsInDoubt && { rowsInDoubt }) }).toEqual(told);
+  });
+
+  test('a row that is there already is in doubt', async () => {
+    dynamoDb.on(UpdateItemCommand).resolves({});
+    dynamoDb.on(PutItemCommand).rejectsOnce(sdkError('ConditionalCheckFailedException')).resolves({});
+
+    await store.put('agent/k', await bytesDump(randomBytesOf(400, 'x')));
+
+    expect(JSON.stringify(inputsOf()[1])).toContain('"rowsInDoubt":{"BOOL":true}');
+  });
 });
 
 describe('lanes on an item', () => {
@@ -151,6 +218,17 @@ describe('lanes on an item', () => {
     expect(trim.update).toMatch(/^REMOVE w_other0, w_other1, .*w_other16$/);
     expect(trim.condition).toMatch(/^w_other0 = "1798760700249000000000000" AND .*w_other16 = "[0-9]+"$/);
     expect(inputsOf()).toHaveLength(2);
+  });
+
+  test('are removed 64 at a time', async () => {
+    dynamoDb
+      .on(UpdateItemCommand)
+      .resolvesOnce({ Attributes: lanesOf(70, 900_001) })
+      .resolves({});
+
+    await store.put('agent/k', await textDump('hi'));
+
+    expect(readable(inputsOf()[1] ?? {}).update.split(', ')).toHaveLength(64);
   });
 
   test.each([
@@ -187,14 +265,62 @@ describe('commands of get, head, delete and list', () => {
     ]);
   });
 
+  const info = (bytes: number) => ({
+    M: {
+      ...{ v: { N: '1' }, format: { S: 'bytes' }, contentType: { S: 'a/b' }, encoding: { S: 'identity' } },
+      ...{ bytes: { N: String(bytes) }, storedBytes: { N: String(bytes) }, updatedAt: { N: '1' } },
+      checksum: { B: new Uint8Array(32) },
+    },
+  });
+  const headOf = (etag: string, rows: number) => ({
+    Item: {
+      ...{ etag: { S: etag }, version: { N: '7' }, info: info(2 * rows) },
+      chunks: { S: `${etag}.${rows}.1` },
+    },
+  });
+  const row = { Item: { body: { B: new Uint8Array(2) } } };
+
+  test('a get whose rows go while it reads starts over, at the snapshot that has replaced them', async () => {
+    dynamoDb
+      .on(GetItemCommand)
+      .resolvesOnce(headOf('e1', 2))
+      .resolvesOnce(row)
+      .resolvesOnce({})
+      .resolvesOnce(headOf('e2', 1))
+      .resolves(row);
+
+    const stored = await store.get('agent/k');
+
+    expect(stored).toMatchObject({ etag: 'e2', dump: { data: Buffer.alloc(2) } });
+    for (const call of dynamoDb.commandCalls(GetItemCommand))
+      expect(call.args[0].input.ConsistentRead).toBe(true);
+  });
+
+  test('a get of a snapshot that is replaced at every look gives up after ten', async () => {
+    let heads = 0;
+    dynamoDb
+      .on(GetItemCommand)
+      .resolves({})
+      .on(GetItemCommand, { Key: headKey })
+      .callsFake(() => headOf(`e${++heads}`, 1));
+
+    await expect(store.get('agent/k')).rejects.toMatchObject({ code: 'unavailable' });
+    expect(heads).toBe(10);
+  });
+
+  test('a snapshot of no bytes may have lost its empty data; what has lost its ETag is damaged, whatever is left', async () => {
+    const head = { etag: { S: 'E1' }, version: { N: '7' } };
+    dynamoDb.on(GetItemCommand).resolves({ Item: { ...head, info: info(0) } });
+    expect(await store.get('agent/k')).toMatchObject({ dump: { data: new Uint8Array() } });
+
+    for (const left of [info(1), { body: { B: new Uint8Array(1) } }, { chunks: { S: 'E1.1.1' } }]) {
+      const Item = 'M' in left ? { info: left } : left;
+      dynamoDb.on(GetItemCommand).resolves({ Item });
+      await expect(store.get('agent/k'), JSON.stringify(Item)).rejects.toMatchObject({ code: 'corrupt' });
+    }
+  });
+
   test('a get that does not want what is stored is one read, of an inline snapshot and of one in chunk rows', async () => {
-    const info = (bytes: number) => ({
-      M: {
-        ...{ v: { N: '1' }, format: { S: 'json' }, contentType: { S: 'a/b' }, encoding: { S: 'identity' } },
-        ...{ bytes: { N: String(bytes) }, storedBytes: { N: String(bytes) }, updatedAt: { N: '1' } },
-        checksum: { B: new Uint8Array(32) },
-      },
-    });
     const head = { etag: { S: 'E1' }, version: { N: '7' } };
     for (const Item of [
       { ...head, info: info(4), body: { B: new Uint8Array(4) } },
@@ -280,6 +406,22 @@ describe('commands of get, head, delete and list', () => {
     expect(dynamoDb.calls()).toHaveLength(1);
   });
 
+  test('a list that has found enough asks no further, though the shard goes on', async () => {
+    const item = (key: string) => ({
+      ...{ sk: { S: `key/${key}` }, etag: { S: 'e' }, version: { N: '1' }, info: info(1) },
+    });
+    const goesOn = { pk: { S: 'heads/agent/0' }, sk: { S: 'key/c' } };
+    dynamoDb
+      .on(QueryCommand)
+      .resolvesOnce({})
+      .resolves({ Items: ['a', 'b', 'c'].map(item), LastEvaluatedKey: goesOn });
+
+    const page = await store.list({ scope: 'agent', limit: 2 });
+
+    expect(page).toMatchObject({ items: [{ key: 'a' }, { key: 'b' }], next: '1/b' });
+    expect(dynamoDb.commandCalls(QueryCommand)).toHaveLength(2);
+  });
+
   test('a list asks each shard once, and goes on after an empty page with a key and ends at an empty key', async () => {
     const empty = { Items: [], LastEvaluatedKey: { pk: { S: 'heads/agent/0' }, sk: { S: 'key/a' } } };
     dynamoDb
@@ -355,10 +497,14 @@ describe('errors of the SDK', () => {
   });
 
   test('a failure that is none of a condition is passed on, after one request', async () => {
-    dynamoDb.on(UpdateItemCommand).rejects(sdkError('AccessDeniedException'));
+    const dump = await textDump('hi');
+    for (const call of [() => store.put('agent/k', dump, {}), () => store.delete('agent/k')]) {
+      dynamoDb.reset();
+      dynamoDb.on(UpdateItemCommand).rejects(sdkError('AccessDeniedException'));
 
-    await expect(store.put('agent/k', await textDump('hi'), {})).rejects.toBeInstanceOf(UnavailableError);
-    expect(dynamoDb.calls()).toHaveLength(1);
+      await expect(call()).rejects.toBeInstanceOf(UnavailableError);
+      expect(dynamoDb.calls()).toHaveLength(1);
+    }
   });
 
   test('an expired snapshot is replaced as a first version, and only the one that was found expired', async () => {
@@ -388,5 +534,13 @@ describe('errors of the SDK', () => {
 
     await expect(store.put('agent/k', await textDump('hi'), {})).rejects.toBeInstanceOf(UnavailableError);
     expect(inputsOf()).toHaveLength(10);
+  });
+
+  test('a delete whose condition fails for no reason that is found is tried ten times more, then unavailable', async () => {
+    dynamoDb.on(UpdateItemCommand).rejects(sdkError('ConditionalCheckFailedException'));
+    dynamoDb.on(GetItemCommand).resolves({ Item: { pk: headKey.pk, etag: { S: 'theirs' } } });
+
+    await expect(store.delete('agent/k')).rejects.toBeInstanceOf(UnavailableError);
+    expect(inputsOf()).toHaveLength(11);
   });
 });

@@ -8,6 +8,7 @@ import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
 import { clientWithFate, type Fate, sdkError } from '../../support/failing-client.ts';
+import { interruptedClient } from '../../support/pausing-client.ts';
 import { randomBytesOf } from '../../support/random-bytes.ts';
 import { type TestClock, testClock } from '../../support/test-clock.ts';
 
@@ -153,9 +154,101 @@ describe('a conflict', () => {
 
 describe('a forget', () => {
   test('of nothing, by one who has no request under way, writes nothing that stays', async () => {
-    await healthy.delete(key);
+    const { client, sent } = clientWithFate(table.client, () => 'pass');
+    await storeOver(client).delete(key);
 
     expect(await headRow()).toBeUndefined();
+    expect(sent.map(({ name }) => name)).toEqual(['UpdateItemCommand', 'GetItemCommand']);
+  });
+
+  test('of what was forgotten leaves the tombstone as it is', async () => {
+    await healthy.put(key, await textDump('theirs'));
+    await storeOver(table.client).delete(key);
+    const tombstone = await headRow();
+    clock.advanceSecs(10);
+    const { client, sent } = clientWithFate(table.client, () => 'pass');
+
+    await storeOver(client).delete(key);
+
+    expect(tombstone).toHaveProperty('gone');
+    expect(await headRow()).toEqual(tombstone);
+    expect(sent.map(({ name }) => name)).toEqual(['UpdateItemCommand', 'GetItemCommand']);
+  });
+
+  /** The update that makes a tombstone of a head that was read: only it names rows to remove. */
+  const isOfLarge = (sent: Sent) => isForget(sent) && expression(sent).includes('ADD dead');
+
+  test('of a large snapshot, by its ETag, that somebody replaces meanwhile is a conflict, and what replaced it stays', async () => {
+    const { etag } = await healthy.put(key, await bytesDump(randomBytesOf(500_000, 'old')));
+    let theirs = '';
+    const replace = async () => {
+      theirs = (await healthy.put(key, await textDump('new'))).etag;
+    };
+    const { client } = interruptedClient(table.client, 0, 'paused', replace, { counts: isOfLarge });
+
+    await expect(storeOver(client).delete(key, { ifMatch: [etag] })).rejects.toSatisfy(
+      ({ currentEtag }) => currentEtag === theirs,
+    );
+
+    expect(theirs).not.toBe('');
+    expect(await healthy.head(key)).toMatchObject({ etag: theirs });
+  });
+
+  const expired = async () => {
+    await healthy.put(key, await textDump('old'), { expiresAt: new Date(clock.now().getTime() + 1_000) });
+    clock.advanceSecs(2);
+  };
+  /** The first request finds out that the snapshot has expired, the second takes it. */
+  const beforeTaking = (meanwhile: () => Promise<unknown>) =>
+    interruptedClient(table.client, 1, 'paused', meanwhile, { counts: isForget });
+
+  test('of an expired snapshot, where nothing else is to be there, takes it, and leaves what replaces it', async () => {
+    await expired();
+    const { client, wasReached } = beforeTaking(async () => {});
+    await storeOver(client).delete(key, { ifNoneMatch: '*' });
+    expect(wasReached()).toBe(true);
+    expect(await headRow()).toMatchObject({ gone: {}, ttl: { N: String(ttlAfter(clock.now())) } });
+
+    await expired();
+    const replaced = beforeTaking(async () => healthy.put(key, await textDump('new')));
+    await expect(storeOver(replaced.client).delete(key, { ifNoneMatch: '*' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(await healthy.get(key)).toBeDefined();
+  });
+
+  test('of an expired snapshot beside which somebody announces rows meanwhile takes these too', async () => {
+    await expired();
+    const { pk = { S: '' }, sk = { S: '' } } = (await headRow()) ?? {};
+    const announcement = new UpdateItemCommand({
+      ...{ TableName: table.tableName, Key: { pk, sk }, UpdateExpression: 'ADD #sets :sets' },
+      ExpressionAttributeNames: { '#sets': 'sets' },
+      ExpressionAttributeValues: { ':sets': { SS: ['E.1.1'] } },
+    });
+    const { client } = beforeTaking(() => table.client.send(announcement));
+
+    await storeOver(client).delete(key, { ifNoneMatch: '*' });
+
+    for (const name of ['etag', 'sets', 'dead']) expect(await headRow()).not.toHaveProperty(name);
+  });
+
+  test.each([
+    ['for the condition that there is a head', 'ConditionalCheckFailedException', undefined],
+    ['otherwise', 'TimeoutError', 'unavailable'],
+  ])('of a large snapshot whose last step fails %s', async (_, name, code) => {
+    await healthy.put(key, await bytesDump(randomBytesOf(500_000, 'old')));
+    const { client } = clientWithFate(table.client, (_index, sent) =>
+      expression(sent).startsWith('DELETE dead') ? { applied: false, error: sdkError(name) } : 'pass',
+    );
+
+    const outcome = await storeOver(client)
+      .delete(key)
+      .catch((error: unknown) => error);
+
+    expect(outcome).toEqual(code && expect.objectContaining({ code }));
+    expect(await healthy.head(key)).toBeUndefined();
+    await healthy.delete(key);
+    expect(await headRow()).not.toHaveProperty('dead');
   });
 
   test('leaves a tombstone for those who wrote lately, and none once they cannot come back', async () => {
