@@ -116,7 +116,7 @@ async function sweepLimbo(table: MemoryTable, scope: MemoryScope): Promise<void>
 /** An abandoned item keeps the marker that it had. */
 function markerLeftIn({ fence, fencedUntil, gone }: RecordRow): Marker | undefined {
   if (fence === undefined || fencedUntil === undefined) return undefined;
-  return { horizon: fence, until: fencedUntil, compacted: gone?.compacted };
+  return { horizon: fence, until: fencedUntil, compacted: gone?.compacted, pruned: gone?.pruned };
 }
 
 async function removeIndexed(
