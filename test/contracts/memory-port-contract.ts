@@ -53,6 +53,7 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
 
     test('values are listed by key; identities in order, where they have data, of this session only', async () => {
       await put(user('zoe'), 'b', 'c', 'a');
+      await put(user('änne'), 'x');
       await put(user('ann'), 'x');
       await put(user('bob', { session: 's2' }), 'x');
       await put(user('carl', { agent: `${scope.agent}/other` }), 'x');
@@ -60,9 +61,12 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
       await put({ kind: 'knowledge', agent: scope.agent }, 'x');
 
       expect(await keysOf(user('zoe'))).toEqual(['a', 'b', 'c']);
-      expect(await store.listIdentities(scope)).toEqual(['ann', 'zoe']);
+      expect(await store.listIdentities(scope)).toEqual(['ann', 'zoe', 'änne']);
       await store.forgetValue(user('ann'), 'x');
-      expect(await store.listIdentities(scope)).toEqual(['zoe']);
+      expect(await store.listIdentities(scope)).toEqual(['zoe', 'änne']);
+      const knowledge = { kind: 'knowledge', agent: `${scope.agent}/other` } as const;
+      await put(knowledge, ...'hgfedcba');
+      expect(await keysOf(knowledge)).toEqual([...'abcdefgh']);
     });
 
     test('a session that is forgotten takes its values along, and no other session’s', async () => {

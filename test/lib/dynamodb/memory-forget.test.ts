@@ -1,4 +1,4 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { raceAttempts } from '../../../lib/defaults.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
@@ -14,6 +14,8 @@ import { testClock } from '../../support/test-clock.ts';
 
 const policy = { ...DEFAULT_RETENTION, rawRetentionSecs: null };
 const large = randomBytesOf(400, 'large').toString('base64');
+
+const none = { S: '' };
 
 function deferred() {
   let resolve = () => {};
@@ -118,6 +120,9 @@ describe('forgetting in DynamoDB', () => {
     });
 
     await remover.store.forgetIds(remover.scope, 'message', ['m1'], moment);
+    // It names rows that are being written: it must not expire before them.
+    const between = (await rowsOf()).find(({ sk }) => sk?.S === 'message/m1');
+    expect(between).toMatchObject({ place: { S: expect.stringMatching('^limbo/') }, sets: {} });
     removed.resolve();
     await stored;
 
@@ -126,33 +131,49 @@ describe('forgetting in DynamoDB', () => {
     expect(row?.dead).toBeUndefined();
   });
 
-  test('a removal that was lost on its way, and is sent again when the record is in place, takes no rows from it', async () => {
-    const [announced, claiming] = [deferred(), deferred()];
-    const isCommit = ({ update }: { update: string }) => update.includes('chunks =');
-    const writer = interruptedBefore(isCommit, () => {
-      announced.resolve();
-      return claiming.promise;
-    });
-    let stored: Promise<unknown> | undefined;
-    const announce = async () => {
-      stored = writer.remember({ id: 'm1', content: large });
-      await announced.promise;
-    };
-    const commit = async () => {
-      claiming.resolve();
-      await stored;
-    };
-    const isQuery = ({ name }: { name: string }) => name === 'QueryCommand';
-    const isClaim = ({ input }: { input: unknown }) =>
-      String((input as { UpdateExpression?: string }).UpdateExpression).includes('ADD dead');
-    const seesAnnouncement = interruptedClient(table.client, 0, 'paused', announce, { counts: isQuery });
-    const remover = interruptedClient(seesAnnouncement.client, 0, 'sent again', commit, { counts: isClaim });
+  test.each([
+    ['', undefined],
+    [', nor where rows of an earlier removal are still named', 'E.1.1'],
+  ])(
+    'a removal that was lost on its way, and is sent again when the record is in place, takes no rows from it%s',
+    async (_, earlier) => {
+      const [announced, claiming] = [deferred(), deferred()];
+      const isCommit = ({ update }: { update: string }) => update.includes('chunks =');
+      const writer = interruptedBefore(isCommit, () => {
+        announced.resolve();
+        return claiming.promise;
+      });
+      let stored: Promise<unknown> | undefined;
+      const announce = async () => {
+        stored = writer.remember({ id: 'm1', content: large });
+        await announced.promise;
+        const [{ pk = none, sk = none } = {}] = (await rowsOf()).filter((row) => row.sk?.S === 'message/m1');
+        if (earlier === undefined) return;
+        await table.client.send(
+          new UpdateItemCommand({
+            ...{ TableName: table.tableName, Key: { pk, sk }, UpdateExpression: 'ADD dead :sets' },
+            ExpressionAttributeValues: { ':sets': { SS: [earlier] } },
+          }),
+        );
+      };
+      const commit = async () => {
+        claiming.resolve();
+        await stored;
+      };
+      const isQuery = ({ name }: { name: string }) => name === 'QueryCommand';
+      const isClaim = ({ input }: { input: unknown }) =>
+        String((input as { UpdateExpression?: string }).UpdateExpression).includes('ADD dead');
+      const seesAnnouncement = interruptedClient(table.client, 0, 'paused', announce, { counts: isQuery });
+      const remover = interruptedClient(seesAnnouncement.client, 0, 'sent again', commit, {
+        counts: isClaim,
+      });
 
-    await memoryOver(remover.client).forgetSession();
+      await memoryOver(remover.client).forgetSession();
 
-    expect(remover.wasReached()).toBe(true);
-    expect((await memoryOver().recent()).items).toMatchObject([{ id: 'm1', content: large }]);
-  });
+      expect(remover.wasReached()).toBe(true);
+      expect((await memoryOver().recent()).items).toMatchObject([{ id: 'm1', content: large }]);
+    },
+  );
 
   test('a retry that comes after its message was forgotten is a success, and stores nothing', async () => {
     const forget = () => memoryOver().forgetSessionRange(0, clock.now());
@@ -216,6 +237,108 @@ describe('forgetting in DynamoDB', () => {
     await memoryOver().learn('fact', 'known');
     expect(await twice(() => memoryOver().learn('fact', 'again')).forgetKbKey('fact')).toBe(true);
     expect(await memoryOver().getKnowledge()).toEqual({ fact: 'again' });
+  });
+
+  const isMarker = ({ update }: { update: string }) => update.startsWith('SET fence');
+  const isRead = ({ name }: { name: string }) => name === 'GetItemCommand';
+  const setBlue = () => memoryOver().setUserData('color', 'blue');
+  const told: boolean[] = [];
+  const forgetColor = async () => told.push(await memoryOver().forgetUserKey('color'));
+  const rowOf = async (key: string) => (await rowsOf()).find(({ sk }) => sk?.S === key);
+
+  test.each([
+    ['before it is looked at', isRead],
+    ['before its marker is left', isMarker],
+  ])(
+    'a key that is set again %s is forgotten with what it was set to, by a later call',
+    async (_, matches) => {
+      await memoryOver().setUserData('color', 'red');
+
+      expect(await interruptedBefore(matches, setBlue).forgetUserKey('color')).toBe(true);
+
+      expect(await memoryOver().getUserData()).toEqual({});
+      const { fence } = (await rowOf('user/ann/color')) ?? {};
+      expect(fence).toEqual((await rowOf('arrivals'))?.arrivals);
+    },
+  );
+
+  test.each([
+    ['before it is looked at', () => interruptedBefore(isRead, forgetColor)],
+    ['before its marker is left', () => interruptedBefore(isMarker, forgetColor)],
+    [
+      'while its marker is lost on its way',
+      () =>
+        memoryOver(
+          interruptedClient(table.client, 0, 'sent again', forgetColor, {
+            counts: ({ input }) =>
+              String((input as { UpdateExpression?: string }).UpdateExpression).startsWith('SET fence'),
+          }).client,
+        ),
+    ],
+  ])('of two calls that forget a key, the other one %s, one is told that it was set', async (_, memory) => {
+    await memoryOver().setUserData('color', 'red');
+
+    told.push(await memory().forgetUserKey('color'));
+
+    expect(told.splice(0)).toEqual([true, false]);
+    expect(await memoryOver().getUserData()).toEqual({});
+  });
+
+  test('of two calls that set a key the later one stays, though it is stored first', async () => {
+    const isPut = ({ name }: { name: string }) => name === 'PutItemCommand';
+
+    await interruptedBefore(isPut, setBlue).setUserData('color', 'red');
+
+    expect(await memoryOver().getUserData()).toEqual({ color: 'blue' });
+  });
+
+  test('a large message that is forgotten while its retry reads it is a message again', async () => {
+    await memoryOver().remember({ id: 'm1', content: large });
+    const forget = () => memoryOver().forgetSessionRange(0, clock.now());
+    // The item, then the first of its rows.
+    const { client } = interruptedClient(table.client, 1, 'paused', forget, { counts: isRead });
+
+    expect(await memoryOver(client).remember({ id: 'm1', content: large })).toMatchObject([{ id: 'm1' }]);
+
+    expect((await memoryOver().recent()).items).toMatchObject([{ content: large }]);
+  });
+
+  test('a large message that another call removes first is counted by that one', async () => {
+    await memoryOver().remember({ id: 'm1', content: large });
+    const isClaim = ({ update }: { update: string }) => update.includes('ADD dead');
+    const forget = () => memoryOver().forgetSessionRange(0, clock.now());
+
+    expect(await interruptedBefore(isClaim, forget).forgetSessionRange(0, clock.now())).toBe(0);
+  });
+
+  test('a removal that is cut off after its claim has left its marker', async () => {
+    await memoryOver().remember({ id: 'm1', content: large });
+    const isBurial = ({ update }: { update: string }) => /^SET #ttl = :v\d REMOVE body$/.test(update);
+    const dying = interruptedBefore(isBurial, () => Promise.reject(sdkError('TimeoutError')));
+
+    await expect(dying.forgetSessionRange(0, clock.now())).rejects.toMatchObject({ code: 'unavailable' });
+
+    expect(await rowOf('message/m1')).toMatchObject({ fence: {}, gone: {}, dead: {} });
+  });
+
+  test('rows that only the record itself names go with it, and a name that is none is passed over', async () => {
+    await memoryOver().remember({ id: 'm1', content: large });
+    const { pk = none, sk = none } = (await rowOf('message/m1')) ?? {};
+    await table.client.send(
+      new UpdateItemCommand({
+        ...{ TableName: table.tableName, Key: { pk, sk }, UpdateExpression: 'SET #sets = :none' },
+        ExpressionAttributeNames: { '#sets': 'sets' },
+        ExpressionAttributeValues: { ':none': { SS: ['none'] } },
+      }),
+    );
+
+    expect(await memoryOver().forgetSessionRange(0, clock.now())).toBe(1);
+
+    const owner = `memory/agent~${session}/message/m1`;
+    expect((await table.rows()).filter((row) => row.owner?.S === owner && row.body !== undefined)).toEqual(
+      [],
+    );
+    expect(await rowOf('message/m1')).not.toHaveProperty('dead');
   });
 
   test('the clock of a forgotten session expires, unless the session is used again', async () => {

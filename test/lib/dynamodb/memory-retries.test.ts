@@ -58,6 +58,11 @@ const calls: Record<string, Call> = {
     call: (store) => append(store, { a: 1, b: large }, 'request'),
     ...{ result: [true, true], again: [false, false] },
   },
+  'append of what is there, by its name': {
+    prepare: (store) => append(store, { a: 1, b: large }, 'request'),
+    call: (store) => append(store, { a: 1, b: large }, 'request'),
+    ...{ result: [false, false], again: [false, false] },
+  },
   'forget of ids': {
     prepare,
     call: async (store) =>
@@ -115,7 +120,7 @@ async function inNewSession<T>(prepared: Call['prepare'], work: () => Promise<T>
 }
 
 for (const [name, { prepare: prepared, call, result, again }] of Object.entries(calls)) {
-  test(`a ${name} is done once where the answer to any write of it is lost, and it is sent again`, async () => {
+  test(`${name}: done once where the answer to any write of it is lost, and it is sent again`, async () => {
     const undisturbed = await inNewSession(prepared, () => call(storeOver()));
     const left = await leftOver();
     expect(undisturbed.outcome).toEqual(result);
@@ -140,7 +145,7 @@ for (const [name, { prepare: prepared, call, result, again }] of Object.entries(
     }
   });
 
-  test(`a ${name} of which any write fails says so, and is done when it is called again, and leaves no row that a forget does not find`, async () => {
+  test(`${name}: where a write fails it says so, is done when it is called again, and leaves no row that a forget does not find`, async () => {
     const undisturbed = await inNewSession(prepared, () => call(storeOver()));
 
     for (let at = 0, reached = true; reached; at++) {
