@@ -1,4 +1,9 @@
-import { type AttributeValue, type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  type DynamoDBClient,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { abandonedAfterMs } from '../../../lib/defaults.ts';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
@@ -111,6 +116,19 @@ describe('a conflict', () => {
     expect(tombstone?.ttl).toEqual({ N: String(ttlAfter(clock.now())) });
     await expect(arriveLate()).rejects.toThrow();
     expect(await healthy.head(key)).toBeUndefined();
+  });
+
+  test('over nothing but rows that are being removed takes the lane, and leaves them named', async () => {
+    await healthy.put(key, await textDump('old'));
+    const { pk = { S: '' }, sk = { S: '' } } = (await headRow()) ?? {};
+    const dead = { SS: ['E.1.1'] };
+    await table.client.send(new PutItemCommand({ TableName: table.tableName, Item: { pk, sk, dead } }));
+    const { store, sent } = losing(isForget);
+
+    await expect(refusedForget(store)).rejects.toEqual(new ConflictError(undefined));
+
+    expect(sent.filter(isFence)).toHaveLength(1);
+    expect(await headRow()).toMatchObject({ dead });
   });
 
   test.each([
