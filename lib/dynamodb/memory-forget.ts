@@ -7,7 +7,7 @@ import { ExpressionParts } from './expression.ts';
 import { forEachSettled } from './for-each-settled.ts';
 import { beginForget, readMoment } from './memory-clock.ts';
 import { fenceUnderWay, forgetMarker, type Marker } from './memory-fence.ts';
-import { clockSortKey, kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
+import { kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
 import type { MemoryTable } from './memory-lanes.ts';
 import { getRows, indexPages } from './memory-read.ts';
 import { isInLimbo, isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
@@ -182,9 +182,8 @@ export async function forgetScope(table: MemoryTable, scope: MemoryScope): Promi
 }
 
 /** A value, or a marker that says something of a content. */
-function isTelling(row: RecordRow): boolean {
-  if (row.sk === clockSortKey || row.sk.startsWith('request/')) return false;
-  return row.hasInfo || row.gone?.compacted !== undefined;
+function isTelling({ hasInfo, gone }: RecordRow): boolean {
+  return hasInfo || gone?.compacted !== undefined;
 }
 
 async function* partitionPages(table: MemoryTable, scope: MemoryScope): AsyncGenerator<RecordRow[]> {

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { errorShards } from '../../../lib/defaults.ts';
+import { errorShards, raceAttempts } from '../../../lib/defaults.ts';
 import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
 import { dynamoDbErrorLog } from '../../../lib/dynamodb/error-log.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
@@ -239,63 +239,6 @@ describe('commands on memory', () => {
     ]);
   });
 
-  const value = {
-    info: {
-      M: {
-        ...{ v: { N: '1' }, format: { S: 'json' }, contentType: { S: 'a/b' }, encoding: { S: 'identity' } },
-        ...{ bytes: { N: '1' }, storedBytes: { N: '1' }, updatedAt: { N: '1' } },
-      },
-    },
-    body: { B: Buffer.from('1') },
-  };
-  const user = { kind: 'user', ...scope, identity: 'ann' } as const;
-
-  test('values, and who has them, are read consistently, on over empty pages, to an empty key', async () => {
-    const next = { pk, sk: { S: 'user/ann/a' } };
-    const page = (...keys: string[]) => keys.map((key) => ({ ...value, sk: { S: `user/ann/${key}` } }));
-    for (const [list, expected] of [
-      [() => memory.listValues(user), [{ key: 'a' }, { key: 'b' }]],
-      [() => memory.listIdentities(scope), ['ann']],
-    ] as const) {
-      dynamoDb.reset();
-      dynamoDb
-        .on(QueryCommand)
-        .resolvesOnce({ Items: page('a'), LastEvaluatedKey: next })
-        .resolvesOnce({ LastEvaluatedKey: next })
-        .resolvesOnce({ Items: page('b'), LastEvaluatedKey: {} });
-
-      expect(await list()).toMatchObject(expected);
-      const queries = dynamoDb.commandCalls(QueryCommand).map((call) => call.args[0].input);
-      expect(queries.map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([undefined, next, next]);
-      for (const { ConsistentRead } of queries) expect(ConsistentRead).toBe(true);
-      const projection = expected[0] === 'ann' ? 'sk, fence' : undefined;
-      expect(queries[0]?.ProjectionExpression).toBe(projection);
-    }
-  });
-
-  test.each([
-    ['data', { info: value.info }],
-    ['information', { body: value.body }],
-  ])('a value that has lost its %s is corrupt', async (_, left) => {
-    dynamoDb.on(QueryCommand).resolves({ Items: [{ sk: { S: 'user/ann/a' }, ...left }] });
-
-    await expect(memory.listValues(user)).rejects.toMatchObject({ code: 'corrupt' });
-  });
-
-  test.each([
-    [{ kind: 'user', ...scope, identity: 'a/n' } as const, pk, 'user/a%2Fn/x/y'],
-    [{ kind: 'lineage', ...scope } as const, pk, 'lineage/x/y'],
-    [{ kind: 'knowledge', agent: 'a/b' } as const, { S: 'knowledge/a%2Fb/7' }, 'key/x/y'],
-  ])('a value of %o has an item of its own, for ever', async (of, partition, sk) => {
-    dynamoDb.on(UpdateItemCommand).resolves({ Attributes: { arrivals: { N: '8' } } });
-    dynamoDb.on(PutItemCommand).resolves({});
-
-    await memory.putValue(of, 'x/y', await packValue(1, 'x'));
-
-    const [put] = dynamoDb.commandCalls(PutItemCommand).map((call) => call.args[0].input);
-    expect(put?.Item).toMatchObject({ pk: partition, sk: { S: sk } });
-  });
-
   test('what orders the memory is read consistently', async () => {
     dynamoDb.on(GetItemCommand).resolves({});
 
@@ -377,6 +320,86 @@ describe('commands on memory', () => {
     });
     expect(readable(sweep?.input ?? {}).keycondition).toContain(
       'BETWEEN "limbo/000000000000000" AND "limbo/:"',
+    );
+  });
+
+  const begun = { Attributes: { arrivals: { N: '9' }, forgets: { N: '1' } } };
+  const record = (sk: string, arrival: number) => ({
+    ...{ pk, sk: { S: sk }, place: { S: sk.replace('/', '/1.') }, arrival: { N: String(arrival) } },
+  });
+
+  test('a forget of a session takes what is older from page to page, until a look finds nothing', async () => {
+    const info = { M: { expiresAt: { N: String(now.getTime()) } } };
+    const request = { pk, sk: { S: 'request/R' }, forgets: { N: '0' } };
+    const clock = { pk, sk: { S: 'arrivals' }, ...begun.Attributes };
+    const next = { pk, sk: { S: 'message/b' } };
+    dynamoDb.on(UpdateItemCommand).resolvesOnce(begun).resolves({});
+    dynamoDb
+      .on(QueryCommand)
+      .resolvesOnce({
+        Items: [clock, record('capsule/k', 8), record('message/a', 8)],
+        LastEvaluatedKey: next,
+      })
+      .resolvesOnce({ LastEvaluatedKey: next })
+      .resolvesOnce({
+        Items: [
+          ...[{ ...record('message/expired', 7), info }, record('message/new', 9), request],
+          { pk, sk: { S: 'user/ann/k' }, info, arrival: { N: '8' } },
+          { pk, sk: { S: 'user/ann/new' }, info, arrival: { N: '9' } },
+        ],
+        LastEvaluatedKey: {},
+      })
+      .resolves({});
+
+    expect(await memory.forgetScope(scope)).toBe(1);
+
+    const [begin, ...others] = sent();
+    expect(readable(begin?.input ?? {}).update).toBe('SET ttl = "1798848000" ADD arrivals "1", forgets "1"');
+    const taken = others.flatMap(({ name, input }) =>
+      name === 'QueryCommand' ? [] : [`${name} ${(input.Key as typeof request).sk.S}`],
+    );
+    expect(taken).toEqual([
+      'UpdateItemCommand message/a',
+      'UpdateItemCommand capsule/k',
+      'UpdateItemCommand message/expired',
+      'UpdateItemCommand user/ann/k',
+      'DeleteItemCommand request/R',
+    ]);
+    const looks = dynamoDb.commandCalls(QueryCommand).map((call) => call.args[0].input);
+    expect(looks.map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([
+      ...[undefined, next, next, undefined],
+    ]);
+    for (const { ConsistentRead } of looks) expect(ConsistentRead).toBe(true);
+  });
+
+  test('a forget of a session that always finds something gives up', async () => {
+    dynamoDb.on(UpdateItemCommand).resolvesOnce(begun).resolves({});
+    dynamoDb.on(QueryCommand).resolves({ Items: [record('message/a', 8)] });
+
+    await expect(memory.forgetScope(scope)).rejects.toMatchObject({ code: 'unavailable' });
+
+    expect(dynamoDb.commandCalls(QueryCommand)).toHaveLength(raceAttempts);
+  });
+
+  test('pruning reads the index, and what orders the memory only where there is something to prune', async () => {
+    dynamoDb.on(QueryCommand).resolves({});
+    expect(await memory.prune(scope, 'message', 5)).toBe(0);
+    expect(sent().map(({ name }) => name)).toEqual(['QueryCommand', 'QueryCommand']);
+
+    dynamoDb.reset();
+    dynamoDb.on(GetItemCommand).resolves({ Item: begun.Attributes });
+    dynamoDb.on(UpdateItemCommand).resolves({});
+    dynamoDb
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [record('message/a', 3), record('message/b', 4)] })
+      .resolves({});
+    expect(await memory.prune(scope, 'message', 5)).toBe(2);
+
+    expect(dynamoDb.commandCalls(GetItemCommand)).toHaveLength(1);
+    const [first] = dynamoDb.commandCalls(UpdateItemCommand).map((call) => call.args[0].input);
+    // Whatever has a number by now is refused.
+    expect(readable({ ...first }).update).toContain(
+      'SET fence = "10", fencedUntil = "1798848000000", gone = {"arrival":{"N":"3"},"pruned":{"BOOL":true}}',
     );
   });
 

@@ -292,6 +292,16 @@ describe('forgetting in DynamoDB', () => {
     expect(await memoryOver().getUserData()).toEqual({ color: 'blue' });
   });
 
+  test('what is stored after a forget of the session has begun stays', async () => {
+    await memoryOver().remember({ id: 'old', content: 1 });
+    const isLook = ({ name }: { name: string }) => name === 'QueryCommand';
+    const store = () => memoryOver().remember({ id: 'new', content: large });
+
+    expect(await interruptedBefore(isLook, store).forgetSession()).toBe(1);
+
+    expect((await memoryOver().recent()).items).toMatchObject([{ id: 'new', content: large }]);
+  });
+
   test('a large message that is forgotten while its retry reads it is a message again', async () => {
     await memoryOver().remember({ id: 'm1', content: large });
     const forget = () => memoryOver().forgetSessionRange(0, clock.now());
