@@ -165,7 +165,7 @@ export async function forgetScope(table: MemoryTable, scope: MemoryScope): Promi
   for (let attempt = 0; attempt < raceAttempts; attempt++) {
     let found = 0;
     for await (const rows of partitionPages(table, scope)) {
-      const stored = rows.filter((row) => kindOf(row.sk) !== undefined && row.place !== '' && isOlder(row));
+      const stored = rows.filter((row) => row.place !== '' && isOlder(row));
       const ofMessages = stored.filter(({ sk }) => kindOf(sk) === 'message');
       messages += (await removeRows(table, scope, ofMessages, async () => marker)).visible;
       const ofCapsules = stored.filter(({ sk }) => kindOf(sk) === 'capsule');

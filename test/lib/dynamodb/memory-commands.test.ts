@@ -372,6 +372,26 @@ describe('commands on memory', () => {
     for (const { ConsistentRead } of looks) expect(ConsistentRead).toBe(true);
   });
 
+  test.each<[string, Record<string, object>[]]>([
+    ['a message and a value', [{ pk, sk: { S: 'user/ann/k' }, info: { M: {} }, arrival: { N: '8' } }]],
+    ['a message and a request', [{ pk, sk: { S: 'request/R' } }]],
+    [
+      'a value and a request',
+      [
+        { pk, sk: { S: 'user/ann/k' }, info: { M: {} } },
+        { pk, sk: { S: 'request/R' } },
+      ],
+    ],
+  ])('a forget of a session that has found %s looks again', async (_, items) => {
+    const Items = [...(items.length === 1 ? [record('message/a', 8)] : []), ...items] as never;
+    dynamoDb.on(UpdateItemCommand).resolvesOnce(begun).resolves({});
+    dynamoDb.on(QueryCommand).resolvesOnce({ Items }).resolves({});
+
+    await memory.forgetScope(scope);
+
+    expect(dynamoDb.commandCalls(QueryCommand)).toHaveLength(2);
+  });
+
   test('a forget of a session that always finds something gives up', async () => {
     dynamoDb.on(UpdateItemCommand).resolvesOnce(begun).resolves({});
     dynamoDb.on(QueryCommand).resolves({ Items: [record('message/a', 8)] });

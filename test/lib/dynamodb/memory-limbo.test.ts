@@ -115,6 +115,15 @@ const forgetNothing = async () => {
   return store.forgetRange(scope, 'message', { to: 0 }, await store.moment(scope));
 };
 
+test('a record that was given up under the fence of a forget leaves the fence', async () => {
+  const fence: Row = { fence: { N: '7' }, fencedUntil: until };
+  await put({ ...key(), ...fence, place: limbo(old), sets: { SS: [setOf('A')] } });
+
+  await forgetNothing();
+
+  expect(await row()).toEqual({ ...key(), ...fence, gone: { M: {} }, ttl: expect.anything() });
+});
+
 test.each<[string, Row]>([
   ['pruned', { pruned: { BOOL: true } }],
   ['compacted', { at: { N: '5' }, digest: { B: Buffer.from('d') } }],

@@ -171,6 +171,28 @@ describe('a turn that is refused', () => {
   });
 });
 
+test.each([
+  ['that ends well leaves its lane to the next one', undefined, 0],
+  ['that fails keeps its lane, where a request of it may still arrive', 'TimeoutError', 1],
+])('a call %s', async (_, name, next) => {
+  const store = storeOf();
+  const answers = dynamoDb.on(UpdateItemCommand).resolvesOnce(clock());
+  if (name === undefined) answers.resolves(clock());
+  else answers.rejectsOnce(sdkError(name)).resolves(clock());
+  const first = append({}, ['m1'], store);
+  if (name === undefined) await first;
+  else await expect(first).rejects.toMatchObject({ code: 'unavailable' });
+
+  await append({}, ['m2'], store);
+
+  const turns = dynamoDb
+    .commandCalls(UpdateItemCommand)
+    .map((call) => call.args[0].input.UpdateExpression ?? '')
+    .filter((update) => update.includes('ADD arrivals'));
+  expect(turns).toHaveLength(2);
+  expect(turns[1]).toContain(`SET w_a9f51566bd67_${next} =`);
+});
+
 test('a lane is used by one call at a time, and again at once where each request had its answer', () => {
   const lanes = new Lanes('E');
   const [first, second] = [lanes.take(now), lanes.take(now)];
