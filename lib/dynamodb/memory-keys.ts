@@ -14,7 +14,7 @@ export function recordKey(scope: MemoryScope, kind: RecordKind, id: string) {
 
 export const recordSortKey = (kind: RecordKind, id: string) => `${kind}/${id}`;
 
-export const clockSortKey = 'arrivals';
+const clockSortKey = 'arrivals';
 
 export function clockKey(scope: MemoryScope) {
   return checkedKey(memoryPartition(scope), clockSortKey);
