@@ -105,6 +105,7 @@ test('a precondition that fails is a conflict before a row is written', async ()
 
   for (const options of [{ ifNoneMatch: '*' }, { ifMatch: ['other'] }] as const)
     await expect(store.put(key, await large(), options)).rejects.toEqual(new ConflictError(theirs.etag));
+  expect(await healthy.head(key)).toMatchObject({ etag: theirs.etag });
   await healthy.delete(key);
   await expect(store.put(key, await large(), { ifMatch: '*' })).rejects.toEqual(new ConflictError(undefined));
 
