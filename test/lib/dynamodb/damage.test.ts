@@ -84,7 +84,7 @@ describe('a damaged snapshot', () => {
     'one chunk row missing': {
       size: 900_000,
       damage: async () => {
-        const row = (await rowsOf()).find(({ pk }) => pk?.S?.endsWith('/1'));
+        const row = (await rowsOf()).find(({ pk, sk }) => sk?.S === 'chunk' && pk?.S?.endsWith('/1'));
         await table.client.send(
           new DeleteItemCommand({
             TableName: table.tableName,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { abandonedAfterMs } from '../../../lib/defaults.ts';
-import { Lanes, laneMarksOf, sumAttribute, type Turn } from '../../../lib/dynamodb/lanes.ts';
+import { Lanes, laneMarksOf, outcomeAttribute, type Turn } from '../../../lib/dynamodb/lanes.ts';
 import { sdkError } from '../../support/failing-client.ts';
 import { testClock } from '../../support/test-clock.ts';
 
@@ -97,5 +97,5 @@ test('of an item only numbers under names of lanes are marks', () => {
   expect([...laneMarksOf({ w_me0: { N: '7' }, w_me1: { S: '7' }, amount: { N: '1' } })]).toEqual([
     ['w_me0', '7'],
   ]);
-  expect(sumAttribute('w_me0')).toBe('s_me0');
+  expect(outcomeAttribute('w_me0')).toBe('s_me0');
 });

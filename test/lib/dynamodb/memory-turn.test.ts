@@ -2,7 +2,7 @@ import { type AttributeValue, DynamoDBClient, UpdateItemCommand } from '@aws-sdk
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { abandonedAfterMs, lanesMax, uncertainLaneMs, wideIntentBytes } from '../../../lib/defaults.ts';
-import { Lanes } from '../../../lib/dynamodb/memory-lanes.ts';
+import { SessionLanes } from '../../../lib/dynamodb/memory-lanes.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
 import { digestOf } from '../../../lib/memory/digest.ts';
 import type { AppendRequest } from '../../../lib/memory/memory-store.ts';
@@ -194,10 +194,10 @@ test.each([
 });
 
 test('a lane is used by one call at a time, and again at once where each request had its answer', () => {
-  const lanes = new Lanes('E');
+  const lanes = new SessionLanes('me');
   const [first, second] = [lanes.take(now), lanes.take(now)];
   expect([first, second]).toMatchObject([
-    { index: 0, name: own, turn: 1 },
+    { index: 0, name: 'w_me_0', turn: 1 },
     { index: 1, turn: 2 },
   ]);
 
@@ -208,7 +208,7 @@ test('a lane is used by one call at a time, and again at once where each request
 });
 
 test('a lane whose requests may still arrive is used again when they cannot', () => {
-  const lanes = new Lanes('E');
+  const lanes = new SessionLanes('me');
   const [first, second] = [lanes.take(now), lanes.take(now)];
   lanes.giveBack(first, false, now);
   lanes.giveBack(second, false, later(1));

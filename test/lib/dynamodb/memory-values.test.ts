@@ -68,6 +68,9 @@ test.each([
 
   await memory.putValue(of, 'x/y', await packValue(1, 'x'));
 
-  const [put] = dynamoDb.commandCalls(PutItemCommand).map((call) => call.args[0].input);
-  expect(put?.Item).toMatchObject({ pk: partition, sk: { S: sk } });
+  const keys = dynamoDb.calls().map((call) => {
+    const { Item, Key } = call.args[0].input as { Item?: object; Key?: object };
+    return Item ?? Key;
+  });
+  expect(keys.at(-1)).toMatchObject({ pk: partition, sk: { S: sk } });
 });
