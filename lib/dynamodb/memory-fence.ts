@@ -8,7 +8,7 @@ import { type Forget, inADay } from './memory-clock.ts';
 import { kindOf, memoryPartition } from './memory-keys.ts';
 import type { MemoryTable } from './memory-lanes.ts';
 import { getRowAt } from './memory-read.ts';
-import { isInLimbo, isVisible, type RecordRow } from './memory-record.ts';
+import { isVisible, type RecordRow } from './memory-record.ts';
 import type { Item } from './snapshot-head.ts';
 import { itemKey } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
@@ -126,5 +126,5 @@ async function fenceKey(table: MemoryTable, scope: MemoryScope, sk: string, forg
 /** A record in place, or a value: no late call can store over it unseen. */
 function isStored(row: RecordRow, now: Date): boolean {
   if (kindOf(row.sk) === undefined) return row.hasInfo;
-  return row.place !== '' && !isInLimbo(row) && isVisible(row, now);
+  return isVisible(row, now);
 }
