@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -5,8 +6,8 @@ export default defineConfig({
   test: {
     // Which Node.js the SDK supports next says nothing about a test.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-    // One worker for each core: much of a test is waiting for servers of its own.
-    maxWorkers: '100%',
+    // More than cores: much of a test is waiting for servers of its own.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     testTimeout: 30_000,
     projects: [
       // Loaded once in a process, and warm from the second file on: half the time. A file puts back what it changes of the process.

@@ -258,7 +258,7 @@ describe('conditional requests', () => {
         const bodies = Array.from({ length: 25 }, (_, writer) =>
           writer % 2 === 0
             ? Buffer.from(JSON.stringify({ writer }))
-            : randomBytesOf(600_000, `${race} ${writer}`),
+            : randomBytesOf(450_000, `${race} ${writer}`),
         );
 
         const condition = { ...octets, 'if-match': first.headers.etag as string };

@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { type LocalProcess, startUntilReady, temporaryFolder } from './local-process.ts';
 
-const rounds = Math.min(Number(process.env.DORMOUSE_KILL_ROUNDS ?? 1), 10);
+/** Each takes seconds: crash.test.ts kills under writes every time. */
+const rounds = Math.min(Number(process.env.DORMOUSE_KILL_ROUNDS ?? 0), 10);
 const writers = 4;
 const messagesOfCall = 5;
 
@@ -33,7 +34,7 @@ async function listed(server: LocalProcess, session: string): Promise<string[]> 
   return items.map(({ id }) => id).sort();
 }
 
-it(
+it.runIf(rounds > 0)(
   'messages are in the list once, and go once, when a process that was killed under them is asked again',
   async () => {
     const data = temporaryFolder();
