@@ -2,6 +2,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { dynamoDbRuns } from '../lib/dynamodb/dynamodb-runs.ts';
 import { runsTable } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
+import { type AgentHandles, agentHandle } from '../lib/persistence/agent-handle.ts';
 import { type RunEngine, runEngine } from '../lib/runs/run-engine.ts';
 import type { RunStore } from '../lib/runs/run-store.ts';
 import { sqsRunQueue } from '../lib/sqs/sqs-run-queue.ts';
@@ -9,8 +10,15 @@ import { jobLog } from './log.ts';
 import { noteJobs, noteRunEnd } from './metrics.ts';
 import { once } from './once.ts';
 import { runtimeStores } from './runtime-stores.ts';
-import { clientSettings, dynamoDb, type LifecycleStores, type Services, tableNameOf } from './services.ts';
-import { agentOfScope } from './tenancy.ts';
+import {
+  clientSettings,
+  dynamoDb,
+  type LifecycleStores,
+  persistenceOf,
+  type Services,
+  tableNameOf,
+} from './services.ts';
+import { agentOfScope, scopeOf, tenantOfScope } from './tenancy.ts';
 
 /** What dispatcher, workers and the routes of runs work with. */
 export function lifecycleEngine(services: Services): RunEngine {
@@ -20,9 +28,18 @@ export function lifecycleEngine(services: Services): RunEngine {
     agents: { get: (scope) => agents.get(agentOfScope(scope)) },
     stores: runtimeStores(services),
     ...{ runs: countingJobs(runs), leases, queue },
+    handles: instancesOf(services),
     logger: jobLog(),
     onEnd: noteRunEnd,
   });
+}
+
+/** Instances where the HTTP API keeps them: those of the tenant whose run it is. */
+function instancesOf(services: Services): AgentHandles {
+  return (from, name = agentOfScope(from)) => {
+    const scope = scopeOf(tenantOfScope(from), name);
+    return agentHandle(persistenceOf(services, scope), services.agents.get(name) ?? name);
+  };
 }
 
 function countingJobs(runs: RunStore): RunStore {

@@ -5,6 +5,7 @@ import { indexAgents } from '../lib/agents/define-agent.ts';
 import { dynamoDbStore } from '../lib/dynamodb/dynamodb-store.ts';
 import { snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
+import type { PersistenceConfig } from '../lib/persistence/persistence-config.ts';
 import type { SnapshotCatalog } from '../lib/persistence/snapshot-store.ts';
 import type { Overlap } from '../lib/runs/run.ts';
 import type { RunLeases } from '../lib/runs/run-leases.ts';
@@ -34,6 +35,11 @@ export interface LifecycleStores {
   readonly runs: RunStore;
   readonly leases: RunLeases;
   readonly queue: RunQueue;
+}
+
+/** Where the instances of a scope are kept. */
+export function persistenceOf({ store }: Services, scope: string): PersistenceConfig<SnapshotCatalog> {
+  return { store, keyFn: (_agent, key) => `${scope}/${key}` };
 }
 
 type Env = Readonly<Record<string, string | undefined>>;

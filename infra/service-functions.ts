@@ -181,6 +181,8 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
         operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
         indexOperations: ['Query'],
       },
+      // An action thaws and hibernates instances as the API does, and forgets them.
+      { table: snapshotsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] },
       // Failures are put; what has rolled out of the log is queried and deleted.
       { table: errorsTable, operations: ['PutItem', 'DeleteItem', 'Query'] },
     ],

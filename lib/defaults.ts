@@ -41,6 +41,11 @@ export const requestMinMs = 5_000;
 /** How often a read or a commit starts over because another writer was faster. */
 export const raceAttempts = 10;
 
+/** How often an update starts over with the newer state, and the pauses between: at the most so long, by chance. */
+export const updateAttempts = 20;
+export const updatePauseMs = 5;
+export const updatePauseMaxMs = 250;
+
 /** Below this size compression does not pay: DynamoDB bills whole kilobytes. */
 export const compressMinBytes = 512;
 

@@ -2,6 +2,8 @@ export type {
   ActionHandler,
   AgentDefinition,
   AgentLimits,
+  AgentOf,
+  BuiltInAction,
   PersistenceContext,
 } from './agents/agent-definition.ts';
 export type { AgentRef } from './agents/agent-ref.ts';
@@ -51,6 +53,13 @@ export type * from './memory/memory-store.ts';
 export type { Capsule, Message, NewMessage } from './memory/message.ts';
 export { DEFAULT_RETENTION, selectPolicy } from './memory/retention.ts';
 export type { Timestamp } from './memory/timestamp.ts';
+export {
+  type AgentHandle,
+  type AgentHandles,
+  type AgentInstance,
+  agentHandle,
+  agentHandles,
+} from './persistence/agent-handle.ts';
 export { dumpAgent, loadAgent } from './persistence/callbacks.ts';
 export { fileStore } from './persistence/file-store.ts';
 export { type ForgetOptions, type ForgetResult, forget } from './persistence/forget.ts';
@@ -61,6 +70,7 @@ export {
   hibernate,
 } from './persistence/hibernate.ts';
 export { memoryStore } from './persistence/memory-store.ts';
+export { orThrow } from './persistence/or-throw.ts';
 export type { PersistenceConfig } from './persistence/persistence-config.ts';
 export * from './persistence/persistence-error.ts';
 export type { PersistenceFailure } from './persistence/persistence-result.ts';
@@ -68,6 +78,12 @@ export type * from './persistence/snapshot-store.ts';
 export { type KeyConfig, makeStoreKey } from './persistence/store-key.ts';
 export type { StoreOptions } from './persistence/store-options.ts';
 export { type Thawed, type ThawResult, thaw } from './persistence/thaw.ts';
+export {
+  type Change,
+  type UpdateOptions,
+  type UpdateResult,
+  updateAgent,
+} from './persistence/update-agent.ts';
 export { abandonShard } from './runs/abandon-shard.ts';
 export { currentTotals } from './runs/current-totals.ts';
 export {

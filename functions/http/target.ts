@@ -5,7 +5,7 @@ import type { PersistenceConfig } from '../../lib/persistence/persistence-config
 import { InvalidKeyError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
 import { isUnsafeInPath, unreachableBy } from '../../lib/sessions/names.ts';
-import type { Services } from '../services.ts';
+import { persistenceOf, type Services } from '../services.ts';
 import { scopeOf, tenantBytes, tenantMaxBytes } from '../tenancy.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
@@ -35,12 +35,11 @@ export function agentTarget(request: HttpRequest, services: Services): AgentTarg
   }
   const tenant = tenantOf(request, tenantClaim);
   const scope = scopeOf(tenant, name);
-  const keyFn = (_agent: string, key: string) => `${scope}/${key}`;
   return {
     ...{ name, definition, tenant, scope },
     // Not every function that asks for an agent may use its snapshots.
     get persistence() {
-      return { store: services.store, keyFn };
+      return persistenceOf(services, scope);
     },
   };
 }

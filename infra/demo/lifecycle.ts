@@ -4,10 +4,16 @@ import {
   defineAgent,
   type LifecycleJob,
   type Message,
+  orThrow,
   scheduleDescriptor,
 } from 'dormouse';
 import { assert, type DemoClient } from './demo-client.ts';
 import { formatTable } from './table.ts';
+
+interface Desk {
+  readonly mood: string;
+  readonly wakes: number;
+}
 
 /** A help desk: conversations are compacted after a week, and messages pruned after a month. */
 export const desk = defineAgent({
@@ -31,6 +37,16 @@ export const desk = defineAgent({
           signal,
         },
       );
+    },
+    // Each session has an instance of the agent: it is thawed, changed, and saved over exactly what was read.
+    'wake-agents': async (session, { instance }) => {
+      const { agent, version } = orThrow(
+        await instance().update((asleep: Desk | undefined) => ({
+          mood: 'rested',
+          wakes: (asleep?.wakes ?? 0) + 1,
+        })),
+      );
+      return { woken: session.id, wakes: agent?.wakes, version };
     },
   },
   schedules: [
@@ -62,6 +78,7 @@ export async function showLifecycle(client: DemoClient): Promise<void> {
   await showSchedules(client);
   await showCompaction(client);
   await showErrors(client);
+  await showWaking(client);
   await showCapsule(client);
   await showPruning(client);
 }
@@ -132,6 +149,23 @@ async function showCompaction(client: DemoClient): Promise<void> {
     error === null ? JSON.stringify(result) : `${error.kind}: ${error.reason}`,
   ]);
   console.log(`\n${formatTable(['session', 'job', 'result or error'], rows.sort())}\n`);
+}
+
+async function showWaking(client: DemoClient): Promise<void> {
+  const instanceOf = (topic: number) => `${agent}/instances/chat-${topic + 1}`;
+  for (const topic of topics.keys())
+    await client.send('PUT', instanceOf(topic), { mood: 'waiting', wakes: topic });
+  const { runId } = await client.send<ShownRun>('POST', `${agent}/runs`, { action: 'wake-agents' });
+  const run = await client.until<ShownRun>(`${agent}/runs/${runId}`, ({ status }) => status !== 'running');
+  const woken = await Promise.all(
+    [...topics.keys()].map((topic) => client.send<Desk>('GET', instanceOf(topic))),
+  );
+  assert(
+    run.ok === topics.length &&
+      woken.every(({ mood, wakes }, topic) => mood === 'rested' && wakes === topic + 1),
+    `an action woke ${run.ok} agents, changed each and saved it:`,
+  );
+  console.log(`    before {"mood":"waiting","wakes":0}, after ${JSON.stringify(woken[0])}\n`);
 }
 
 async function showErrors(client: DemoClient): Promise<void> {

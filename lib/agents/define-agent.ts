@@ -1,11 +1,12 @@
 import { sessionTimeoutEndSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
+import { nearestName } from '../nearest-name.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
 import { nameProblem } from '../sessions/name-problem.ts';
-import type { AgentDefinition, AgentLimits } from './agent-definition.ts';
+import type { AgentDefinition, AgentLimits, BuiltInAction } from './agent-definition.ts';
 import { callbackProblem } from './callback-problem.ts';
-import { retentionProblem } from './retention-policy.ts';
+import { type RetentionPolicy, retentionProblem } from './retention-policy.ts';
 
 /** Names that fit into a URL path and an IAM resource as they are. */
 export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -16,7 +17,7 @@ export class InvalidDefinitionError extends DormouseError {
 }
 
 /** Actions that every agent has without writing them. */
-export const builtInActions: readonly string[] = ['prune-raw-memory'];
+export const builtInActions: readonly BuiltInAction[] = ['prune-raw-memory'];
 
 /**
  * Checks an agent definition and returns it.
@@ -27,7 +28,16 @@ export const builtInActions: readonly string[] = ['prune-raw-memory'];
  * @example
  * export default [defineAgent({ name: 'support', load: (dump) => ({ version: 2, ...dump }) })];
  */
-export function defineAgent<const Definition extends AgentDefinition>(definition: Definition): Definition {
+export function defineAgent<
+  // biome-ignore lint/suspicious/noExplicitAny: as in `AgentDefinition`
+  Agent = any,
+  const Action extends string = never,
+  const Scheduled extends string = never,
+>(
+  definition: AgentDefinition<Agent, Action> & {
+    readonly schedules?: readonly ScheduleDescriptor<KnownAction<Scheduled, NoInfer<Action>>>[] | undefined;
+  },
+): AgentDefinition<[Agent] extends [never] ? unknown : Agent, Action> {
   if (!isObject(definition)) throw new InvalidDefinitionError('an agent definition must be an object');
   const { name } = definition;
   if (typeof name !== 'string' || !agentNamePattern.test(name)) {
@@ -38,6 +48,7 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
   const refuse = (problem: string, cause?: unknown): never => {
     throw new InvalidDefinitionError(`agent '${name}': ${problem}`, { cause });
   };
+  refuseUnknown(definition, definitionFields, refuse);
   for (const part of ['retention', 'actions', 'limits'] as const) {
     if (definition[part] !== undefined && !isObject(definition[part])) refuse(`${part} must be an object`);
   }
@@ -58,20 +69,59 @@ export function defineAgent<const Definition extends AgentDefinition>(definition
     const problem = callbackProblem(handler);
     if (problem !== undefined) refuse(`action '${action}' ${problem}`);
   }
+  refuseUnknown(definition.retention, retentionFields, (problem) => refuse(`retention: ${problem}`));
   const problem = definition.retention && retentionProblem(definition.retention);
   if (problem !== undefined) refuse(`retention.${problem}`);
   checkLimits(definition.limits, refuse);
   checkSchedules(definition, refuse);
-  return definition;
+  // biome-ignore lint/suspicious/noExplicitAny: a `load` that only throws says nothing of the live form
+  return definition as AgentDefinition<any, Action>;
 }
+
+/** An action that a schedule may name. One whose name only the running program knows is checked there. */
+type KnownAction<Scheduled extends string, Action extends string> = Scheduled extends Action | BuiltInAction
+  ? Scheduled
+  : string extends Scheduled
+    ? string
+    : Action | BuiltInAction;
 
 /** A Map has no properties: what is in it would be taken for nothing. */
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
 }
 
+const definitionFields = fieldsOf<AgentDefinition>()({
+  ...{ name: 1, state: 1, dump: 1, load: 1, retention: 1, actions: 1, schedules: 1, limits: 1 },
+});
+const limitFields = fieldsOf<AgentLimits>()({ sessionTimeoutSecs: 1, sessionConcurrency: 1, maxErrors: 1 });
+const scheduleFields = fieldsOf<ScheduleDescriptor>()({ name: 1, cron: 1, action: 1, timezone: 1 });
+const retentionFields = fieldsOf<RetentionPolicy>()({
+  ...{ name: 1, rawRetentionSecs: 1, capsuleRetentionSecs: 1, compactAfterSecs: 1 },
+  ...{ exportAllowed: 1, forgetAllowed: 1, metadata: 1 },
+});
+
+/** The fields of a type, of which the compiler lets none be forgotten. */
+function fieldsOf<T>() {
+  return (fields: Record<keyof T, 1>): readonly string[] => Object.keys(fields);
+}
+
+/** A field that nothing reads is one that somebody meant to have an effect. */
+function refuseUnknown(
+  given: object | undefined,
+  known: readonly string[],
+  refuse: (problem: string) => never,
+): void {
+  for (const field of Object.keys(given ?? {})) {
+    if (known.includes(field)) continue;
+    const nearest = nearestName(field, known);
+    const there = nearest ? `did you mean '${nearest}'?` : `there are: ${known.join(', ')}`;
+    refuse(`there is no field '${field}'; ${there}`);
+  }
+}
+
 /** What a run would refuse of every session is refused here. */
 function checkLimits(limits: AgentLimits = {}, refuse: (problem: string) => never): void {
+  refuseUnknown(limits, limitFields, (problem) => refuse(`limits: ${problem}`));
   const { sessionTimeoutSecs, sessionConcurrency, maxErrors } = limits;
   if (sessionTimeoutSecs !== undefined && !isTimeout(sessionTimeoutSecs))
     refuse(`limits.sessionTimeoutSecs must be a number above 0 and below ${sessionTimeoutEndSecs}`);
@@ -93,11 +143,12 @@ function checkSchedules(
   for (const schedule of schedules) {
     if (!isObject(schedule)) refuse('a schedule must be an object');
     const { name, action } = schedule;
+    refuseUnknown(schedule, scheduleFields, (problem) => refuse(`schedule '${name}': ${problem}`));
     const problem = problemOf(schedule);
     if (problem !== undefined) refuse(`schedule '${name}': ${problem.message}`, problem);
     if (names.has(name)) refuse(`two schedules are named '${name}'`);
     names.add(name);
-    if (!Object.hasOwn(actions, action) && !builtInActions.includes(action)) {
+    if (!Object.hasOwn(actions, action) && !builtInActions.some((builtIn) => builtIn === action)) {
       refuse(`schedule '${name}' runs the action '${action}', which the agent does not have`);
     }
   }
@@ -126,7 +177,7 @@ export function indexAgents(definitions: readonly AgentDefinition[]): ReadonlyMa
     throw new InvalidDefinitionError('agents must default-export an array of defineAgent(...)');
   const index = new Map<string, AgentDefinition>();
   for (const definition of exported) {
-    const checked = defineAgent<AgentDefinition>(definition);
+    const checked: AgentDefinition = defineAgent(definition);
     if (index.has(checked.name)) throw new InvalidDefinitionError(`two agents are named '${checked.name}'`);
     index.set(checked.name, checked);
   }

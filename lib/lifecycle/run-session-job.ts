@@ -3,6 +3,7 @@ import { callbackProblem } from '../agents/callback-problem.ts';
 import { sessionConcurrency, sessionTimeoutEndSecs, sessionTimeoutSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
+import type { AgentHandles } from '../persistence/agent-handle.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
 import { checkName } from '../sessions/names.ts';
 import type { Session } from '../sessions/session.ts';
@@ -109,6 +110,7 @@ interface Run {
   readonly now: Date;
   readonly signal: AbortSignal | undefined;
   readonly mayBegin: () => boolean;
+  readonly handles: AgentHandles | undefined;
   readonly logger: JobLogger;
 }
 
@@ -134,6 +136,7 @@ function resolve(
     runId: options.runId ?? runtime.newId(),
     now: options.now ?? runtime.now(),
     signal: options.signal,
+    handles: options.handles,
     mayBegin: options.mayBegin ?? (() => true),
     logger: options.logger ?? silent,
   };

@@ -1,12 +1,22 @@
+import { InvalidInputError } from '../memory/memory-error.ts';
+import type { AgentHandles } from '../persistence/agent-handle.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import type { JobTimeoutError } from './job-outcome.ts';
 import type { JobLogger, SessionJobContext } from './session-job.ts';
 
 /** What all sessions of a run are told alike. */
-type RunContext = Omit<SessionJobContext, 'memory' | 'idempotencyKey' | 'signal'> & {
+type RunContext = Pick<SessionJobContext, 'action' | 'runtime' | 'runId' | 'now' | 'logger'> & {
+  readonly handles: AgentHandles | undefined;
   /** Aborted when the run is called off. */
   readonly signal: AbortSignal | undefined;
+};
+
+const withoutInstances: AgentHandles = () => {
+  throw new InvalidInputError(
+    'options.handles',
+    'is missing: this run has no store of snapshots (see agentHandles)',
+  );
 };
 
 /**
@@ -20,6 +30,8 @@ export class SessionContext implements SessionJobContext {
   readonly now: Date;
   readonly logger: JobLogger;
   readonly memory: SessionJobContext['memory'];
+  readonly instance: SessionJobContext['instance'];
+  readonly agent: SessionJobContext['agent'];
   readonly idempotencyKey: string;
   declare readonly signal: AbortSignal;
   readonly #runSignal: AbortSignal | undefined;
@@ -35,6 +47,10 @@ export class SessionContext implements SessionJobContext {
     this.now = new Date(run.now);
     this.logger = run.logger;
     this.memory = (identity) => run.runtime.memory(session, identity);
+    const handles = run.handles ?? withoutInstances;
+    const { id } = session;
+    this.instance = (key = id) => handles(run.runtime.agent).instance(key);
+    this.agent = (name) => handles(run.runtime.agent, name);
     this.idempotencyKey = JSON.stringify([run.runId, session.id]);
     this.#runSignal = run.signal;
     Object.defineProperty(this, 'signal', SessionContext.#signalProperty);

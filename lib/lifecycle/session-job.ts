@@ -1,4 +1,5 @@
 import type { AgentMemory } from '../memory/agent-memory.ts';
+import type { AgentHandle, AgentHandles, AgentInstance } from '../persistence/agent-handle.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
 import type { Identity, Session } from '../sessions/session.ts';
 
@@ -9,11 +10,18 @@ export interface JobLogger {
   error(message: string, details?: Record<string, unknown>): void;
 }
 
-export interface SessionJobContext {
+export interface SessionJobContext<
+  // biome-ignore lint/suspicious/noExplicitAny: as in `AgentDefinition`
+  Agent = any,
+> {
   readonly action: string;
   readonly runtime: AgentRuntime;
   /** The memory of this session, as the identity sees it. */
   memory(identity?: Identity): AgentMemory;
+  /** An instance of this agent, the one whose key is the session's id unless another is named. */
+  instance(key?: string): AgentInstance<Agent>;
+  /** Another agent, and its instances; where there are tenants, of the same tenant. */
+  agent(name: string): AgentHandle;
   readonly runId: string;
   /** The same for every attempt at this session in this run, and for nothing else. */
   readonly idempotencyKey: string;
@@ -25,7 +33,8 @@ export interface SessionJobContext {
 }
 
 /** Runs once per session. Its value is the job's result. */
-export type SessionJobHandler = (session: Session, context: SessionJobContext) => unknown;
+// biome-ignore lint/suspicious/noExplicitAny: as in `AgentDefinition`
+export type SessionJobHandler<Agent = any> = (session: Session, context: SessionJobContext<Agent>) => unknown;
 
 export interface SessionJobOptions {
   /** Which sessions, in which order; all registered ones unless given. */
@@ -40,4 +49,6 @@ export interface SessionJobOptions {
   /** Asked as each session is about to begin. From the first no on none is begun, and those under way go on. */
   readonly mayBegin?: (() => boolean) | undefined;
   readonly logger?: JobLogger | undefined;
+  /** Finds instances for `context.instance` and `context.agent`: see `agentHandles`. */
+  readonly handles?: AgentHandles | undefined;
 }

@@ -1,3 +1,4 @@
+import type { AgentOf } from '../agents/agent-definition.ts';
 import type { AgentRef } from '../agents/agent-ref.ts';
 import { systemClock } from '../clock.ts';
 import { ttlMaxSecs } from '../defaults.ts';
@@ -46,11 +47,11 @@ export type HibernateResult = Hibernated | PersistenceFailure;
  * if (saved.status === 'error') throw saved.error;
  * await hibernate({ store }, 'support', 'user-123', next, { ifMatch: saved.etag });
  */
-export async function hibernate(
+export async function hibernate<Ref extends AgentRef>(
   config: PersistenceConfig,
-  agent: AgentRef,
+  agent: Ref,
   key: string,
-  state: unknown,
+  state: AgentOf<Ref>,
   options: HibernateOptions = {},
 ): Promise<HibernateResult> {
   return saveEncoded(config, agent, key, state, options, 'kept');

@@ -1,3 +1,4 @@
+import type { AgentDefinition, AgentOf } from '../agents/agent-definition.ts';
 import type { AgentRef } from '../agents/agent-ref.ts';
 import { loadAgent } from './callbacks.ts';
 import { decodeState } from './codec.ts';
@@ -29,7 +30,17 @@ export type ThawResult<Agent> = Thawed<Agent> | { readonly status: 'not_found' }
  * if (found.status === 'error') throw found.error;
  * const agent = found.status === 'ok' ? found.agent : freshAgent();
  */
+export async function thaw<Definition extends AgentDefinition>(
+  config: PersistenceConfig,
+  agent: Definition,
+  key: string,
+): Promise<ThawResult<AgentOf<Definition>>>;
 export async function thaw<Agent = unknown>(
+  config: PersistenceConfig,
+  agent: AgentRef,
+  key: string,
+): Promise<ThawResult<Agent>>;
+export async function thaw<Agent>(
   config: PersistenceConfig,
   agent: AgentRef,
   key: string,

@@ -12,6 +12,7 @@ import {
 } from '../defaults.ts';
 import type { JobLogger } from '../lifecycle/session-job.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
+import type { AgentHandles } from '../persistence/agent-handle.ts';
 import type { RuntimeStores } from '../sessions/create-runtime.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import type { Run } from './run.ts';
@@ -30,6 +31,8 @@ export interface RunEngineOptions {
   readonly runs: RunStore;
   readonly leases: RunLeases;
   readonly queue: RunQueue;
+  /** Where actions find instances of agents (see `agentHandles`). Without it, an action that asks for one fails. */
+  readonly handles?: AgentHandles | undefined;
   readonly logger?: JobLogger | undefined;
   /**
    * Told of each run that ends, by whoever ended it: completed, failed or skipped. Where several end it at the same
@@ -55,6 +58,7 @@ export interface RunEngine {
   readonly runs: RunStore;
   readonly leases: RunLeases;
   readonly queue: RunQueue;
+  readonly handles: AgentHandles | undefined;
   readonly logger: JobLogger;
   readonly onEnd: (run: Run) => void;
   readonly clock: Clock;
@@ -82,7 +86,7 @@ const silent: JobLogger = { info() {}, warn() {}, error() {} };
  * });
  */
 export function runEngine(options: RunEngineOptions): RunEngine {
-  const { agents, stores, runs, leases, queue } = options;
+  const { agents, stores, runs, leases, queue, handles } = options;
   const { clock = systemClock, newId = randomUUID, logger = silent, onEnd = () => {} } = options;
   const { pageSize = jobPageSize, leaseSecs = runLeaseSecs } = options;
   if (!(Number.isSafeInteger(pageSize) && pageSize > 0 && pageSize <= jobPageSize))
@@ -95,7 +99,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
     ...options.retries,
   };
   return {
-    ...{ agents, stores, runs, leases, queue, logger, onEnd, clock, newId, pageSize },
+    ...{ agents, stores, runs, leases, queue, handles, logger, onEnd, clock, newId, pageSize },
     leaseMs: leaseSecs * 1000,
     watchSecs: runWatchSecs,
     silentLooks: runSilentLooks,

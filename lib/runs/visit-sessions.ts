@@ -76,6 +76,7 @@ export function visitor(
         runId: run.runId,
         now: run.startedAt,
         logger: engine.logger,
+        handles: engine.handles,
       }))
         jobs.push(job);
       return { jobs, unrecorded: 0 };

@@ -4,10 +4,10 @@ import { nearestZone } from './zone-names.ts';
 import { isTimeZone } from './zoned-time.ts';
 
 /** What runs when, in neutral words: five-field cron, UTC unless `timezone` names an IANA zone. */
-export interface ScheduleDescriptor {
+export interface ScheduleDescriptor<Action extends string = string> {
   readonly name: string;
   readonly cron: string;
-  readonly action: string;
+  readonly action: Action;
   readonly timezone?: string | undefined;
 }
 
@@ -27,12 +27,12 @@ const scheduleNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$/;
  * @example
  * scheduleDescriptor('weekday-digest', '30 9 * * MON-FRI', 'send-digest', { timezone: 'Europe/Paris' });
  */
-export function scheduleDescriptor(
+export function scheduleDescriptor<const Action extends string>(
   name: string,
   cron: string,
-  action: string,
+  action: Action,
   options: { readonly timezone?: string | undefined } = {},
-): ScheduleDescriptor {
+): ScheduleDescriptor<Action> {
   const { timezone } = options;
   const descriptor = { name, cron, action, ...(timezone === undefined ? {} : { timezone }) };
   checkSchedule(descriptor);

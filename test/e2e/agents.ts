@@ -1,4 +1,5 @@
-import { cancelled, defineAgent, failed, type Session, scheduleDescriptor } from 'dormouse';
+import { randomBytes } from 'node:crypto';
+import { cancelled, defineAgent, failed, orThrow, type Session, scheduleDescriptor } from 'dormouse';
 import ownAgents from '../../functions/agents.ts';
 
 const see = ({ id }: Session) => ({ seen: id });
@@ -28,6 +29,17 @@ export default [
     actions: {
       visit: see,
       stumble: ({ meta }) => behaviours[String(meta.behaviour)]?.() ?? null,
+      // The session's instance is woken, changed and saved, one beside it grows over many rows and is forgotten.
+      wake: async ({ id }, { instance }) => {
+        const { version, agent } = orThrow(
+          await instance().update((current) => ({ wakes: (current?.wakes ?? 0) + 1 })),
+        );
+        const grown = instance(`${id}-grown`);
+        const noise = randomBytes(60_000).toString('base64');
+        for (const times of [1, 2]) orThrow(await grown.hibernate({ noise, times }));
+        orThrow(await grown.forget());
+        return { version, agent };
+      },
       'tick-rule': see,
       'tick-schedule': see,
     },

@@ -115,6 +115,28 @@ describe('runs over HTTP', () => {
   );
 
   httpCase(
+    'an action wakes the instance of a session where callers have it, changes it and saves it',
+    async () => {
+      const session = await register('probe', 'wake');
+      const instance = `/v1/agents/probe/instances/${session}`;
+      const saved = await call('PUT', instance, { body: '{"wakes":41}', headers: json });
+      expect(saved.status).toBe(201);
+
+      const run = await runOver('probe', 'wake', [session]);
+
+      expect(run).toMatchObject({ status: 'completed', ok: 1, failed: 0 });
+      const [jobs] = await pagesOf<Job>(jobsAt('probe', run.runId), 10);
+      expect(jobs).toMatchObject([{ ok: true, result: { version: 2, agent: { wakes: 42 } } }]);
+      const woken = await call('GET', instance);
+      expect([woken.status, woken.json()]).toEqual([200, { wakes: 42 }]);
+      expect(woken.headers.etag).not.toBe(saved.headers.etag);
+      expect((await call('GET', `${instance}-grown`)).status).toBe(404);
+      expect((await call('DELETE', instance)).status).toBe(204);
+    },
+    caseMs,
+  );
+
+  httpCase(
     'whatever a session does, the others have their turn, and each failure is in the error log',
     async () => {
       const behaviours = {
@@ -336,7 +358,7 @@ describe('runs over HTTP', () => {
   httpCase('agents are listed with their actions, and the API describes the routes of runs', async () => {
     const agents = (await call('GET', '/v1/agents')).json() as Page<{ name: string; actions: string[] }>;
     const probe = agents.items.find(({ name }) => name === 'probe');
-    const actions = ['visit', 'stumble', 'tick-rule', 'tick-schedule', 'prune-raw-memory'];
+    const actions = ['visit', 'stumble', 'wake', 'tick-rule', 'tick-schedule', 'prune-raw-memory'];
     expect([...(probe?.actions ?? [])].sort()).toEqual(actions.sort());
 
     const { paths } = (await call('GET', '/v1/openapi.json')).json() as { paths: Record<string, object> };

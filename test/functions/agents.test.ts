@@ -4,6 +4,9 @@ import { type AgentRuntime, createRuntime, inMemoryStores, runSessionJob } from 
 import { type TestClock, testClock } from '../support/test-clock.ts';
 
 const support = agents[0] as (typeof agents)[number];
+const fail = (reason: string): never => {
+  throw new Error(reason);
+};
 const daySecs = 24 * 60 * 60;
 
 describe('the support agent', () => {
@@ -26,8 +29,8 @@ describe('the support agent', () => {
         })),
       );
   };
-  const run = async (action: keyof typeof support.actions) =>
-    (await runSessionJob(runtime, action, support.actions[action]))[0];
+  const run = async (action: keyof NonNullable<typeof support.actions>) =>
+    (await runSessionJob(runtime, action, (support.actions ?? fail('no actions'))[action]))[0];
 
   test('compacts all that is due, however much has been said, and leaves the rest as it is', async () => {
     await remember(450, (index) => `message ${index}`);

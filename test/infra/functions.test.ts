@@ -42,6 +42,7 @@ const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>
     '{SessionsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
     '{SessionsTable}/index/byPlace': ['Query'],
     '{ErrorsTable}': ['DeleteItem', 'PutItem', 'Query'],
+    '{SnapshotsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },
 };
 

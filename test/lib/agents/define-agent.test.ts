@@ -130,6 +130,34 @@ describe('an agent definition', () => {
         new RegExp(`'a': limits.${field} must be a whole number above 0`),
       ]),
     ),
+    ...(
+      [
+        ['scedules', { scedules: [] }, "'a': there is no field 'scedules'; did you mean 'schedules'\\?"],
+        ['Load', { Load: () => 1 }, "there is no field 'Load'; did you mean 'load'\\?"],
+        ['action', { action: {} }, "there is no field 'action'; did you mean 'actions'\\?"],
+        ['x', { x: 1 }, "there is no field 'x'; there are: name, state, dump, load"],
+        ['__proto__ of its own', JSON.parse('{"__proto__":1}'), "there is no field '__proto__'"],
+        [
+          'retention.rawRetentionSec',
+          { retention: { ...retention, rawRetentionSec: 1 } },
+          "retention: there is no field 'rawRetentionSec'; did you mean 'rawRetentionSecs'\\?",
+        ],
+        [
+          'limits.maxError',
+          { limits: { maxError: 1 } },
+          "limits: there is no field 'maxError'; did you mean 'maxErrors'\\?",
+        ],
+        [
+          'timeZone of a schedule',
+          { schedules: [{ name: 'n', cron: '@daily', action: 'prune-raw-memory', timeZone: 'UTC' }] },
+          "schedule 'n': there is no field 'timeZone'; did you mean 'timezone'\\?",
+        ],
+      ] as const
+    ).map(([field, given, problem]): [string, AgentDefinition, RegExp] => [
+      `the misspelled field ${field}`,
+      Object.defineProperties({ name: 'a' }, Object.getOwnPropertyDescriptors(given)),
+      new RegExp(problem),
+    ]),
     [
       'two schedules of one name',
       {

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type AgentRuntime,
+  agentHandles,
   cancelled,
   compactStaleSessions,
   createRuntime,
+  defineAgent,
   ErrorLogUnavailableError,
   eachSessionJob,
   failed,
@@ -11,11 +13,14 @@ import {
   jobError,
   jobOk,
   type LifecycleJob,
+  memoryStore,
+  orThrow,
   type RuntimeStores,
   runSessionJob,
   type Session,
   type SessionJobContext,
   type SessionJobHandler,
+  thaw,
 } from '../../../lib/index.ts';
 import { CorruptError } from '../../../lib/persistence/persistence-error.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -310,9 +315,18 @@ test('a copy of the context has everything, and its signal hears that the run is
     heard.push(copy.signal.aborted);
     expect(copy.signal).toBe(context.signal);
     expect(copy.memory().scope.session).toBe(session.id);
-    expect(Object.keys(copy).sort()).toEqual(
-      ['action', 'idempotencyKey', 'logger', 'memory', 'now', 'runId', 'runtime', 'signal'].sort(),
-    );
+    expect(Object.keys(copy).sort()).toEqual([
+      'action',
+      'agent',
+      'idempotencyKey',
+      'instance',
+      'logger',
+      'memory',
+      'now',
+      'runId',
+      'runtime',
+      'signal',
+    ]);
   };
 
   const jobs = await runSessionJob(runtime, 'x', handler, {
@@ -459,4 +473,62 @@ test('no concurrency that is taken is too large', async () => {
   const jobs = await runSessionJob(runtime, 'digest', () => 1, { concurrency: Number.MAX_SAFE_INTEGER });
 
   expect(jobs.map(({ ok }) => ok)).toEqual([true, true]);
+});
+
+describe('the instances of agents in a run', () => {
+  const counting = defineAgent({
+    name: 'support',
+    dump: ({ turns }: { turns: number }) => ({ count: turns }),
+    load: ({ count }) => ({ turns: count as number }),
+  });
+  const run = async (handler: SessionJobHandler) => {
+    const store = memoryStore();
+    const handles = agentHandles({ store }, new Map([['support', counting]]));
+    const jobs = await runSessionJob(runtime, 'count', handler, { handles });
+    return { jobs, store };
+  };
+
+  test('are those of the agent, by the session unless another key is named, through its callbacks', async () => {
+    await register('a', 'b');
+
+    const { store } = await run(async (_session, { instance }) => {
+      orThrow(await instance().hibernate({ turns: 1 }));
+      orThrow(await instance().update((agent) => ({ turns: agent.turns + 1 })));
+      orThrow(await instance('all').update((agent) => ({ turns: (agent?.turns ?? 0) + 1 })));
+      return orThrow(await instance('gone').forget());
+    });
+
+    for (const key of ['a', 'b', 'all']) {
+      expect(await thaw({ store }, 'support', key)).toMatchObject({ status: 'ok', agent: { count: 2 } });
+    }
+  });
+
+  test('are of another agent where one is named', async () => {
+    await register('a');
+
+    const { store } = await run(async ({ id }, { agent }) => {
+      orThrow(await agent('planner').instance(id).hibernate({ plan: [] }));
+    });
+
+    expect(await thaw({ store }, 'planner', 'a')).toMatchObject({ agent: { plan: [] } });
+    expect((await thaw({ store }, 'support', 'a')).status).toBe('not_found');
+  });
+
+  test('fail the job where the run was given no store, and say what to give', async () => {
+    await register('a');
+
+    const jobs = await runSessionJob(runtime, 'count', (_session, { instance }) => instance().thaw());
+
+    expect(jobs).toMatchObject([{ ok: false, error: { reason: expect.stringContaining('agentHandles') } }]);
+  });
+
+  test('a result that is an error fails the job', async () => {
+    await register('a');
+
+    const { jobs } = await run((_session, { instance }) =>
+      instance().hibernate({ turns: 1 }, { ifMatch: 'another' }),
+    );
+
+    expect(jobs).toMatchObject([{ ok: false, error: { reason: expect.stringContaining('precondition') } }]);
+  });
 });
