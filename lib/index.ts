@@ -7,7 +7,8 @@ export type {
   PersistenceContext,
 } from './agents/agent-definition.ts';
 export type { AgentRef } from './agents/agent-ref.ts';
-export { defineAgent, InvalidDefinitionError } from './agents/define-agent.ts';
+export { defineAgent } from './agents/define-agent.ts';
+export { InvalidDefinitionError } from './agents/invalid-definition-error.ts';
 export type { RetentionPolicy } from './agents/retention-policy.ts';
 export type { Clock } from './clock.ts';
 export { type DynamoDbRunsOptions, dynamoDbRuns } from './dynamodb/dynamodb-runs.ts';

@@ -1,4 +1,4 @@
-import { actionNames } from '../../lib/runs/action-handler.ts';
+import { actionNames } from '../../lib/agents/actions.ts';
 import { UnknownActionError } from '../../lib/runs/run-error.ts';
 import { type RunRequest, startRun } from '../../lib/runs/start-run.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
@@ -24,7 +24,7 @@ const postRun: Handle = async (request, services) => {
   } catch (error) {
     // The library knows the agent by its scope, which a caller does not.
     if (error instanceof UnknownActionError)
-      throw new UnknownActionError(name, action, actionNames(services.agents.get(name)));
+      throw new UnknownActionError(name, action, await actionNames(services.agents.get(name)));
     throw error;
   } finally {
     publishMetrics();

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { pMapIterable } from 'p-map';
-import { actionHandler, actionNames } from '../../lib/runs/action-handler.ts';
+import { actionNames } from '../../lib/agents/actions.ts';
 import { UnknownActionError } from '../../lib/runs/run-error.ts';
 import { type StartedRun, startRun } from '../../lib/runs/start-run.ts';
 import { lifecycleEngine } from '../lifecycle-engine.ts';
@@ -42,8 +42,8 @@ async function dispatch(event: unknown, given: Services): Promise<Dispatched> {
   const tick = parseTick(event, given.agents);
   // Before any scope is looked for: a rule may outlive its agent for a moment, or for good.
   const definition = given.agents.get(tick.agent);
-  if (actionHandler(definition, tick.action) === undefined)
-    throw new UnknownActionError(tick.agent, tick.action, actionNames(definition));
+  const actions = await actionNames(definition);
+  if (!actions?.includes(tick.action)) throw new UnknownActionError(tick.agent, tick.action, actions);
 
   const counts = { started: 0, duplicate: 0, skipped: 0 };
   let failures = 0;

@@ -30,10 +30,18 @@ export interface AgentDefinition<
   // biome-ignore lint/suspicious/noExplicitAny: the stored form may be any older version of it
   readonly load?: ((dump: any, context: PersistenceContext) => Agent | PromiseLike<Agent>) | undefined;
   readonly retention?: RetentionPolicy | undefined;
-  readonly actions?: Readonly<Record<Action, ActionHandler<Agent>>> | undefined;
+  /** As they are, or resolved on first use, for instance by `() => import('./support-actions.ts')`: by workers only. */
+  readonly actions?: Actions<Agent, Action> | LazyActions<Agent, Action> | undefined;
   readonly schedules?: readonly ScheduleDescriptor[] | undefined;
   readonly limits?: AgentLimits | undefined;
 }
+
+export type Actions<Agent, Action extends string> = Readonly<Record<Action, ActionHandler<Agent>>>;
+
+/** A module whose default export they are. */
+export type LazyActions<Agent, Action extends string> = () => PromiseLike<{
+  readonly default: Actions<Agent, Action>;
+}>;
 
 /** Runs once per session. Its value is the job's result. */
 // biome-ignore lint/suspicious/noExplicitAny: as in `AgentDefinition`

@@ -1,23 +1,15 @@
 import { sessionTimeoutEndSecs } from '../defaults.ts';
-import { DormouseError } from '../errors.ts';
 import { nearestName } from '../nearest-name.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
-import { nameProblem } from '../sessions/name-problem.ts';
+import { actionsProblem, isObject, schedulesProblem } from './actions.ts';
 import type { AgentDefinition, AgentLimits, BuiltInAction } from './agent-definition.ts';
 import { callbackProblem } from './callback-problem.ts';
+import { InvalidDefinitionError } from './invalid-definition-error.ts';
 import { type RetentionPolicy, retentionProblem } from './retention-policy.ts';
 
 /** Names that fit into a URL path and an IAM resource as they are. */
 export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
-/** A definition that contradicts itself; the message names the agent and the field. */
-export class InvalidDefinitionError extends DormouseError {
-  readonly code = 'invalid_definition';
-}
-
-/** Actions that every agent has without writing them. */
-export const builtInActions: readonly BuiltInAction[] = ['prune-raw-memory'];
 
 /**
  * Checks an agent definition and returns it.
@@ -49,8 +41,15 @@ export function defineAgent<
     throw new InvalidDefinitionError(`agent '${name}': ${problem}`, { cause });
   };
   refuseUnknown(definition, definitionFields, refuse);
-  for (const part of ['retention', 'actions', 'limits'] as const) {
+  for (const part of ['retention', 'limits'] as const) {
     if (definition[part] !== undefined && !isObject(definition[part])) refuse(`${part} must be an object`);
+  }
+  const { actions = {} } = definition;
+  if (typeof actions !== 'function') {
+    const wrong = isObject(actions)
+      ? actionsProblem(actions)
+      : 'actions must be an object, or a function that resolves one';
+    if (wrong !== undefined) refuse(wrong);
   }
   if (definition.schedules !== undefined && !Array.isArray(definition.schedules))
     refuse('schedules must be an array');
@@ -61,13 +60,6 @@ export function defineAgent<
   }
   if (definition.state !== undefined && typeof definition.state['~standard']?.validate !== 'function') {
     refuse('state must be a Standard Schema');
-  }
-  for (const [action, handler] of Object.entries(definition.actions ?? {})) {
-    // Jobs and errors are kept under it.
-    const wrongName = nameProblem(action);
-    if (wrongName !== undefined) refuse(`the name of an action ${wrongName}`);
-    const problem = callbackProblem(handler);
-    if (problem !== undefined) refuse(`action '${action}' ${problem}`);
   }
   refuseUnknown(definition.retention, retentionFields, (problem) => refuse(`retention: ${problem}`));
   const problem = definition.retention && retentionProblem(definition.retention);
@@ -84,11 +76,6 @@ type KnownAction<Scheduled extends string, Action extends string> = Scheduled ex
   : string extends Scheduled
     ? string
     : Action | BuiltInAction;
-
-/** A Map has no properties: what is in it would be taken for nothing. */
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
-}
 
 const definitionFields = fieldsOf<AgentDefinition>()({
   ...{ name: 1, state: 1, dump: 1, load: 1, retention: 1, actions: 1, schedules: 1, limits: 1 },
@@ -136,22 +123,23 @@ function isTimeout(seconds: unknown): boolean {
 }
 
 function checkSchedules(
-  { schedules = [], actions = {} }: AgentDefinition,
+  definition: AgentDefinition,
   refuse: (problem: string, cause?: unknown) => never,
 ): void {
+  const { schedules = [], actions = {} } = definition;
   const names = new Set<string>();
   for (const schedule of schedules) {
     if (!isObject(schedule)) refuse('a schedule must be an object');
-    const { name, action } = schedule;
+    const { name } = schedule;
     refuseUnknown(schedule, scheduleFields, (problem) => refuse(`schedule '${name}': ${problem}`));
     const problem = problemOf(schedule);
     if (problem !== undefined) refuse(`schedule '${name}': ${problem.message}`, problem);
     if (names.has(name)) refuse(`two schedules are named '${name}'`);
     names.add(name);
-    if (!Object.hasOwn(actions, action) && !builtInActions.some((builtIn) => builtIn === action)) {
-      refuse(`schedule '${name}' runs the action '${action}', which the agent does not have`);
-    }
   }
+  // Of actions that are resolved later, whoever resolves them looks.
+  const lost = typeof actions === 'function' ? undefined : schedulesProblem(definition, Object.keys(actions));
+  if (lost !== undefined) refuse(lost);
 }
 
 function problemOf(schedule: ScheduleDescriptor): InvalidScheduleError | undefined {

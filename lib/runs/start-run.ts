@@ -1,8 +1,8 @@
+import { actionNames } from '../agents/actions.ts';
 import { runMaxSessions, sessionShards } from '../defaults.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import { checkName } from '../sessions/names.ts';
 import { shardOf } from '../sessions/shard-of.ts';
-import { actionHandler, actionNames } from './action-handler.ts';
 import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { UnknownActionError } from './run-error.ts';
@@ -42,7 +42,7 @@ export interface StartedRun {
  * const { status, run } = await startRun(engine, { agent: 'support', action: 'digest' });
  */
 export async function startRun(engine: RunEngine, request: RunRequest): Promise<StartedRun> {
-  const wanted = newRun(engine, request);
+  const wanted = await newRun(engine, request);
   const { run, created } = await record(engine, wanted);
   if (!created && (run.dispatched || run.status !== 'running')) return { status: 'duplicate', run };
   if (request.tick === undefined) return dispatchRequested(engine, run);
@@ -96,13 +96,13 @@ async function skip(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
   return { status: 'skipped', run: ended };
 }
 
-function newRun(engine: RunEngine, request: RunRequest): NewRun {
+async function newRun(engine: RunEngine, request: RunRequest): Promise<NewRun> {
   const { tick, overlap = 'skip' } = request;
   const agent = checkName('agent', request.agent);
   const action = checkName('action', request.action);
   const definition = engine.agents.get(agent);
-  if (actionHandler(definition, action) === undefined)
-    throw new UnknownActionError(agent, action, actionNames(definition));
+  const actions = await actionNames(definition);
+  if (!actions?.includes(action)) throw new UnknownActionError(agent, action, actions);
   if (tick !== undefined && Number.isNaN(tick.at.getTime()))
     throw new InvalidInputError('tick.at', 'is no time');
   const startedAt = engine.clock();

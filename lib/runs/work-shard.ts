@@ -64,7 +64,7 @@ export async function workShard(
   }
 
   const definition = engine.agents.get(run.agent);
-  const handler = actionHandler(definition, run.action);
+  const handler = await actionHandler(definition, run.action);
   if (definition === undefined || handler === undefined) {
     await failRun(engine, run, 'the agent does not have this action any more');
     return dropped;

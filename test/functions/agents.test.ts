@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import agents from '../../functions/agents.ts';
 import { type AgentRuntime, createRuntime, inMemoryStores, runSessionJob } from '../../lib/index.ts';
+import { actionHandler } from '../../lib/runs/action-handler.ts';
 import { type TestClock, testClock } from '../support/test-clock.ts';
 
 const support = agents[0] as (typeof agents)[number];
@@ -29,8 +30,10 @@ describe('the support agent', () => {
         })),
       );
   };
-  const run = async (action: keyof NonNullable<typeof support.actions>) =>
-    (await runSessionJob(runtime, action, (support.actions ?? fail('no actions'))[action]))[0];
+  const run = async (action: string) =>
+    (
+      await runSessionJob(runtime, action, (await actionHandler(support, action)) ?? fail('no such action'))
+    )[0];
 
   test('compacts all that is due, however much has been said, and leaves the rest as it is', async () => {
     await remember(450, (index) => `message ${index}`);

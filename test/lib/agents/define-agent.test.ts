@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../../lib/agents/agent-definition.ts';
-import { defineAgent, InvalidDefinitionError, indexAgents } from '../../../lib/agents/define-agent.ts';
+import { defineAgent, indexAgents } from '../../../lib/agents/define-agent.ts';
+import { InvalidDefinitionError } from '../../../lib/agents/invalid-definition-error.ts';
 
 const retention = {
   name: 'default',

@@ -83,6 +83,25 @@ describe('the types of a definition', () => {
     });
   });
 
+  test('hold for actions that are resolved later', () => {
+    typesOnly(() => {
+      const digest = () => null;
+      defineAgent({
+        name: 'a',
+        actions: async () => ({ default: { digest } }),
+        schedules: [scheduleDescriptor('nightly', '@daily', 'digest')],
+      });
+      defineAgent({
+        name: 'a',
+        actions: async () => ({ default: { digest } }),
+        // @ts-expect-error no such action
+        schedules: [scheduleDescriptor('nightly', '@daily', 'digst')],
+      });
+      // @ts-expect-error no handlers
+      defineAgent({ name: 'a', actions: async () => ({ default: { digest: 'x' } }) });
+    });
+  });
+
   test('refuse what does not exist', () => {
     typesOnly(() => {
       // @ts-expect-error a misspelled field

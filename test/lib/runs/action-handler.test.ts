@@ -1,18 +1,21 @@
 import { expect, test } from 'vitest';
+import { actionNames } from '../../../lib/agents/actions.ts';
 import { createMemory } from '../../../lib/memory/create-memory.ts';
 import { DEFAULT_RETENTION, KEEP_EVERYTHING } from '../../../lib/memory/retention.ts';
-import { actionNames } from '../../../lib/runs/action-handler.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { engineUnderTest } from '../../support/engine-under-test.ts';
 
 const prune = 'prune-raw-memory';
 
-test('an agent has its own actions, and the one that all have; its own comes before it', () => {
+test('an agent has its own actions, and the one that all have; its own comes before it', async () => {
   const own = () => {};
 
-  expect(actionNames(undefined)).toBeUndefined();
-  expect(actionNames({ name: 'support' })).toEqual([prune]);
-  expect(actionNames({ name: 'support', actions: { digest: own, [prune]: own } })).toEqual(['digest', prune]);
+  expect(await actionNames(undefined)).toBeUndefined();
+  expect(await actionNames({ name: 'support' })).toEqual([prune]);
+  expect(await actionNames({ name: 'support', actions: { digest: own, [prune]: own } })).toEqual([
+    'digest',
+    prune,
+  ]);
 });
 
 test('what is older than the policy allows is pruned without the agent writing it: messages and capsules', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentDefinition } from '../../../lib/agents/agent-definition.ts';
+import type { ActionHandler } from '../../../lib/agents/agent-definition.ts';
 import { sessionShards } from '../../../lib/defaults.ts';
 import { failed } from '../../../lib/lifecycle/job-outcome.ts';
 import type { SessionJobContext } from '../../../lib/lifecycle/session-job.ts';
@@ -11,7 +11,7 @@ import { createRuntime } from '../../../lib/sessions/create-runtime.ts';
 import { inMemoryStores } from '../../../lib/sessions/in-memory-stores.ts';
 import { engineUnderTest, hardlyAnyTime } from '../../support/engine-under-test.ts';
 
-type Handler = NonNullable<AgentDefinition['actions']>[string];
+type Handler = ActionHandler;
 const digest = { agent: 'support', action: 'digest' };
 
 describe('one bad session', () => {

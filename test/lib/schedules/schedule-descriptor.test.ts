@@ -1,6 +1,7 @@
 import { TimeZone } from 'aws-cdk-lib';
 import { describe, expect, test } from 'vitest';
-import { defineAgent, InvalidDefinitionError } from '../../../lib/agents/define-agent.ts';
+import { defineAgent } from '../../../lib/agents/define-agent.ts';
+import { InvalidDefinitionError } from '../../../lib/agents/invalid-definition-error.ts';
 import { InvalidScheduleError } from '../../../lib/schedules/invalid-schedule-error.ts';
 import { scheduleDescriptor } from '../../../lib/schedules/schedule-descriptor.ts';
 import { zoneNames } from '../../../lib/schedules/zone-names.ts';
