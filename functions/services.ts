@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import agentDefinitions from '#agents';
+import { tellActionNames } from '../lib/agents/actions.ts';
 import type { AgentDefinition } from '../lib/agents/agent-definition.ts';
 import { indexAgents } from '../lib/agents/define-agent.ts';
 import { dynamoDbStore } from '../lib/dynamodb/dynamodb-store.ts';
@@ -45,9 +46,14 @@ export function persistenceOf({ store }: Services, scope: string): PersistenceCo
 type Env = Readonly<Record<string, string | undefined>>;
 
 function createServices(env: Env, definitions: readonly AgentDefinition[]): Services {
+  const agents = indexAgents(definitions);
+  for (const [name, actions] of Object.entries(toldActionNames())) {
+    const definition = agents.get(name);
+    if (definition !== undefined) tellActionNames(definition, actions);
+  }
   let store: SnapshotCatalog | undefined;
   return {
-    agents: indexAgents(definitions),
+    agents,
     strictAgents: env[environment.strictAgents] === 'true',
     tenantClaim: env[environment.tenantClaim] || undefined,
     overlap: env[environment.overlap] === 'allow' ? 'allow' : 'skip',
@@ -57,6 +63,11 @@ function createServices(env: Env, definitions: readonly AgentDefinition[]): Serv
       return store;
     },
   };
+}
+
+/** Where the bundler knows which actions there are, it has written it in this place (see infra/bundling.ts). */
+function toldActionNames(): Readonly<Record<string, readonly string[]>> {
+  return JSON.parse(process.env.DORMOUSE_ACTION_NAMES ?? '{}');
 }
 
 let client: DynamoDBClient | undefined;

@@ -1,5 +1,5 @@
 import { App } from 'aws-cdk-lib';
-import { schedulesOf } from './agent-schedules.ts';
+import { actionNamesOf, schedulesOf } from './agent-schedules.ts';
 import { DormouseStack } from './dormouse-stack.ts';
 import { AgentsFileError, useAgentsFile } from './local/agents-file.ts';
 import { InvalidSettingsError, parseSettings } from './settings.ts';
@@ -8,7 +8,11 @@ const app = new App();
 try {
   const settings = parseSettings(app.node.getAllContext());
   const agents = await useAgentsFile(settings.agents);
-  new DormouseStack(app, 'Dormouse', { ...settings, schedules: schedulesOf(agents.values()) });
+  new DormouseStack(app, 'Dormouse', {
+    ...settings,
+    schedules: schedulesOf(agents.values()),
+    actionNames: await actionNamesOf(agents.values()),
+  });
 } catch (error) {
   if (!(error instanceof InvalidSettingsError || error instanceof AgentsFileError)) throw error;
   console.error(error.message);

@@ -16,3 +16,10 @@ export const bundling = {
 export function bundleAliases(agents: string): Readonly<Record<string, string>> {
   return { '#agents': agents, dormouse: join(projectRoot, 'lib/index.ts') };
 }
+
+/** The actions of each agent, which no function then has to load for their names: see `services`. */
+export function definedActionNames(
+  actionNames: Readonly<Record<string, readonly string[]>>,
+): Readonly<Record<string, string>> {
+  return { 'process.env.DORMOUSE_ACTION_NAMES': JSON.stringify(JSON.stringify(actionNames)) };
+}

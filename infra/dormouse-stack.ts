@@ -11,6 +11,7 @@ import { Schedules } from './constructs/schedules.ts';
 import { ServiceFunction } from './constructs/service-function.ts';
 import { metricNamespace } from './constructs/service-metrics.ts';
 import { ServiceTable } from './constructs/tables.ts';
+import { lazyModules } from './lazy-modules.ts';
 import {
   accessOf,
   type FunctionName,
@@ -23,6 +24,8 @@ import type { Settings } from './settings.ts';
 export interface DormouseStackProps extends Settings {
   /** Those of the agents module, which only its loader can read. */
   readonly schedules: readonly AgentSchedule[];
+  /** The actions of each agent. */
+  readonly actionNames: Readonly<Record<string, readonly string[]>>;
   /** When this is, for schedules that are over by then: the time of synthesis unless given. */
   readonly now?: Date | undefined;
 }
@@ -38,7 +41,8 @@ export class DormouseStack extends Stack {
     const stored = new Map(
       tables.map((descriptor) => [descriptor, new ServiceTable(this, descriptor, settings)]),
     );
-    const functions = perFunction((name) => this.#function(name, settings));
+    const lazy = lazyModules(settings.agents);
+    const functions = perFunction((name) => this.#function(name, settings, lazy));
     const { dispatch, work } = functions;
     const queue = new RunQueue(this, 'RunQueue', { worker: work });
     for (const name of functionNames) {
@@ -76,14 +80,15 @@ export class DormouseStack extends Stack {
     this.#output('AccessLogGroup', api.accessLogs.logGroupName);
   }
 
-  #function(name: FunctionName, settings: Settings): ServiceFunction {
-    const { agents, auth, strictAgents, overlap, retain } = settings;
+  #function(name: FunctionName, settings: DormouseStackProps, lazy: readonly string[]): ServiceFunction {
+    const { agents, actionNames, auth, strictAgents, overlap, retain } = settings;
     const { id, entry, publishesMetrics, timeoutSecs = 29, takesEvents = false } = serviceFunctions[name];
     const tenantClaim = auth.kind === 'jwt' ? auth.tenantClaim : undefined;
     return new ServiceFunction(this, id, {
       description: `Dormouse: ${name}`,
       entry,
-      agents,
+      ...{ agents, actionNames },
+      leftOut: name === 'work' ? [] : lazy,
       retain,
       timeoutSecs,
       takesEvents,

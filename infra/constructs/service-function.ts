@@ -5,7 +5,7 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
-import { bundleAliases, bundling } from '../bundling.ts';
+import { bundleAliases, bundling, definedActionNames } from '../bundling.ts';
 import { projectRoot } from '../project.ts';
 import { serviceLogs } from './service-logs.ts';
 
@@ -15,6 +15,10 @@ export interface ServiceFunctionProps {
   readonly entry: string;
   /** The module that takes the place of `#agents`, as an absolute path. */
   readonly agents: string;
+  /** Of each agent; the function need not load them for their names. */
+  readonly actionNames: Readonly<Record<string, readonly string[]>>;
+  /** Files that the bundle is made without: nothing in this function imports them. */
+  readonly leftOut: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly retain: boolean;
   readonly timeoutSecs: number;
@@ -54,10 +58,11 @@ export class ServiceFunction extends NodejsFunction {
         logLevel: LogLevel.WARNING,
         target: bundling.target,
         mainFields: [...bundling.mainFields],
-        define: { ...bundling.define },
+        define: { ...bundling.define, ...definedActionNames(props.actionNames) },
         // The SDK goes into the bundle: the version that was tested, and quicker to load than the runtime's.
         externalModules: [],
         esbuildArgs: {
+          '--external': [...props.leftOut],
           '--alias': Object.entries(bundleAliases(props.agents)).map(([name, file]) => `${name}=${file}`),
         },
       },

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ownActions } from '../../lib/agents/actions.ts';
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { indexAgents } from '../../lib/agents/define-agent.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -31,7 +32,9 @@ export async function useAgentsFile(file: string): Promise<ReadonlyMap<string, A
   await shareWithCommonJs(library);
   try {
     const module: { default?: unknown } = await import(agents);
-    return indexAgents(module.default as Parameters<typeof indexAgents>[0]);
+    const index = indexAgents(module.default as Parameters<typeof indexAgents>[0]);
+    await Promise.all([...index.values()].map(ownActions));
+    return index;
   } catch (error) {
     throw new AgentsFileError(
       `the agents file ${file} cannot be used: ${firstProblem(error, dirname(path))}`,

@@ -6,7 +6,7 @@ import { InvalidDefinitionError } from './invalid-definition-error.ts';
 type Handlers = Readonly<Record<string, ActionHandler>>;
 
 /** The actions that every agent has without writing them. Their handlers are in lib/runs/action-handler.ts. */
-export const builtInActions: readonly BuiltInAction[] = ['prune-raw-memory'];
+const builtInActions: readonly BuiltInAction[] = ['prune-raw-memory'];
 
 /**
  * Every action that an agent has, the built-in ones last; undefined where it is not defined. Loads no module of actions

@@ -36,10 +36,10 @@ export interface AgentDefinition<
   readonly limits?: AgentLimits | undefined;
 }
 
-export type Actions<Agent, Action extends string> = Readonly<Record<Action, ActionHandler<Agent>>>;
+type Actions<Agent, Action extends string> = Readonly<Record<Action, ActionHandler<Agent>>>;
 
 /** A module whose default export they are. */
-export type LazyActions<Agent, Action extends string> = () => PromiseLike<{
+type LazyActions<Agent, Action extends string> = () => PromiseLike<{
   readonly default: Actions<Agent, Action>;
 }>;
 

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { bundleAliases, bundling } from '../../infra/bundling.ts';
+import { lazyModules } from '../../infra/lazy-modules.ts';
 import { projectRoot } from '../../infra/project.ts';
 import { median } from './measure.ts';
 import type { Ratio } from './warm-calls.ts';
 
+const agents = join(projectRoot, 'functions/agents.ts');
 const rounds = 41;
 const bundleMaxKB = 450;
 
@@ -66,7 +68,8 @@ function bundle(file: string, outfile: string): string {
     ...{ entryPoints: [file], outfile, bundle: true, minify: true, platform: 'node', logLevel: 'error' },
     ...{ format: bundling.format, target: bundling.target, mainFields: [...bundling.mainFields] },
     define: { ...bundling.define },
-    alias: { ...bundleAliases(join(projectRoot, 'functions/agents.ts')) },
+    alias: { ...bundleAliases(agents) },
+    external: lazyModules(agents),
     nodePaths: [join(projectRoot, 'node_modules')],
   });
   return outfile;

@@ -1,14 +1,20 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { assertBundlerInstalled, ServiceFunction } from '../../infra/constructs/service-function.ts';
+import { lazyModules } from '../../infra/lazy-modules.ts';
 import { serviceFunctions } from '../../infra/service-functions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dormouse-bundle-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const defaults = {
+  ...{ actionNames: {}, leftOut: [], environment: {}, retain: false },
+  ...{ timeoutSecs: 29, takesEvents: false },
+} as const;
 
 describe('a bundle', () => {
   const required = "const { defineAgent } = require('dormouse');\n";
@@ -32,13 +38,8 @@ describe('a bundle', () => {
 
       const bundle = bundled((stack) => {
         new ServiceFunction(stack, 'Bundled', {
-          description: '',
-          entry,
-          agents,
-          environment: {},
-          retain: false,
-          timeoutSecs: 29,
-          takesEvents: false,
+          ...defaults,
+          ...{ description: '', entry, agents },
         });
       });
 
@@ -47,6 +48,44 @@ describe('a bundle', () => {
       expect(JSON.parse(answer.body).items).toMatchObject([{ name: 'elsewhere' }]);
     },
   );
+
+  test('is made without the actions that the agents module imports later, and knows their names', async () => {
+    const agents = join(folder, 'lazy agents.ts');
+    writeFileSync(
+      agents,
+      `import { defineAgent } from 'dormouse';
+       import { shared } from './shared.ts';
+       export default [
+         defineAgent({ name: 'lazy', actions: () => import('./actions of it.ts'), schedules: [] }),
+         defineAgent({ name: 'shared', actions: async () => (await import('./shared.ts')).shared }),
+       ];`,
+    );
+    writeFileSync(
+      join(folder, 'actions of it.ts'),
+      `import { shared } from './shared.ts';
+       if (shared) throw new Error('evaluated ' + 'in vain');
+       export default { digest: () => 1 };`,
+    );
+    writeFileSync(join(folder, 'shared.ts'), 'export const shared = { visit: () => 1 };');
+    const leftOut = lazyModules(agents);
+    expect(leftOut).toEqual([join(folder, 'actions of it.ts')]);
+
+    const { entry } = serviceFunctions['list-agents'];
+    const actionNames = { lazy: ['digest', 'prune-raw-memory'], shared: ['visit', 'prune-raw-memory'] };
+    const bundle = bundled((stack) => {
+      new ServiceFunction(stack, 'Bundled', {
+        ...defaults,
+        ...{ description: '', entry, agents, actionNames, leftOut },
+      });
+    });
+
+    expect(readFileSync(bundle, 'utf8')).not.toMatch(/evaluated in vain|evaluated /);
+    const { items } = JSON.parse((await invoke(bundle, '/v1/agents')).body);
+    expect(items).toMatchObject([
+      { name: 'lazy', actions: ['digest', 'prune-raw-memory'] },
+      { name: 'shared', actions: ['visit', 'prune-raw-memory'] },
+    ]);
+  });
 
   test('is not attempted without esbuild: the message says what to install', () => {
     expect(() => assertBundlerInstalled(join(folder, 'anywhere.js'))).toThrow(/^esbuild.*npm ci$/);

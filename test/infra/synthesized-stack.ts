@@ -64,6 +64,7 @@ function synthesize(
   const stack = new DormouseStack(app, 'Dormouse', {
     ...parseSettings(app.node.getAllContext()),
     schedules,
+    actionNames: {},
   });
   return { app, stack, template: Template.fromStack(stack) };
 }
