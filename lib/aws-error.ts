@@ -41,14 +41,18 @@ const toDo: Readonly<Record<string, string>> = {
 };
 
 const hintMaxChars = 300;
+/** IAM's words for what a role lacks. */
+const refusedAction = /is not authorized to perform: ([a-z0-9-]+:[A-Za-z]+)/;
 
 /**
- * What is wrong on this side, and what to set. What a service says is not passed on, as it may quote what was sent; no
- * service has said anything of a missing region, missing credentials or an address where nobody listens.
+ * What is wrong on this side, and what to set. What a service says is not passed on, as it may quote what was sent, but
+ * for the name of a missing permission; no service has said anything of a missing region, missing credentials or an
+ * address where nobody listens.
  */
 function hintOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
-  const hint = toDo[error.name];
+  const action = refusedAction.exec(error.message)?.[1];
+  const hint = action === undefined ? toDo[error.name] : `the role lacks the permission ${action}`;
   if ('$fault' in error || error.name.endsWith('Exception')) return hint === undefined ? '' : `: ${hint}`;
   // Of a name with several addresses each has failed, and the error of them all says nothing itself.
   const [first = error] = error instanceof AggregateError ? error.errors : [];

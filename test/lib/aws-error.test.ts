@@ -4,6 +4,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
 import { thaw } from '../../lib/persistence/thaw.ts';
+import { clientWithFate } from '../support/failing-client.ts';
 
 const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
 const messageOf = async (client: DynamoDBClient) => {
@@ -33,6 +34,26 @@ describe('what is wrong on this side is named, with what to set', () => {
 
     expect(await messageOf(new DynamoDBClient({ region: 'eu-central-1', credentials: provider }))).toMatch(
       /Could not load credentials.*AWS_PROFILE/,
+    );
+  });
+
+  test('a missing permission, and nothing else that the service says', async () => {
+    const role = 'arn:aws:sts::123456789012:assumed-role/worker/worker';
+    const table = 'arn:aws:dynamodb:eu-central-1:123456789012:table/T';
+    const name = 'AccessDeniedException';
+    const denied = Object.assign(
+      new Error(
+        `User: ${role} is not authorized to perform: dynamodb:GetItem on resource: ${table} because no identity-based policy allows the dynamodb:GetItem action`,
+      ),
+      { name, $fault: 'client' },
+    );
+    const { client } = clientWithFate(new DynamoDBClient({ region: 'local', credentials }), () => ({
+      applied: false,
+      error: denied,
+    }));
+
+    expect(await messageOf(client)).toBe(
+      'DynamoDB failed (AccessDeniedException: the role lacks the permission dynamodb:GetItem)',
     );
   });
 
