@@ -2,6 +2,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { dynamoDbRuns } from '../lib/dynamodb/dynamodb-runs.ts';
 import { runsTable } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
+import type { Secrets } from '../lib/lifecycle/secrets.ts';
 import { type AgentHandles, agentHandle } from '../lib/persistence/agent-handle.ts';
 import { type RunEngine, runEngine } from '../lib/runs/run-engine.ts';
 import type { RunStore } from '../lib/runs/run-store.ts';
@@ -21,7 +22,7 @@ import {
 import { agentOfScope, scopeOf, tenantOfScope } from './tenancy.ts';
 
 /** What dispatcher, workers and the routes of runs work with. */
-export function lifecycleEngine(services: Services): RunEngine {
+export function lifecycleEngine(services: Services, secrets?: Secrets): RunEngine {
   const { agents } = services;
   const { runs, leases, queue } = lifecycleStores(services);
   return runEngine({
@@ -29,6 +30,7 @@ export function lifecycleEngine(services: Services): RunEngine {
     stores: runtimeStores(services),
     ...{ runs: countingJobs(runs), leases, queue },
     handles: instancesOf(services),
+    secrets,
     logger: jobLog(),
     onEnd: noteRunEnd,
   });

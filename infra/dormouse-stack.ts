@@ -11,10 +11,12 @@ import { Schedules } from './constructs/schedules.ts';
 import { ServiceFunction } from './constructs/service-function.ts';
 import { metricNamespace } from './constructs/service-metrics.ts';
 import { ServiceTable } from './constructs/tables.ts';
+import { grantWorker, workerEnvironment } from './constructs/worker-access.ts';
 import { lazyModules } from './lazy-modules.ts';
 import {
   accessOf,
   type FunctionName,
+  functionMemoryMb,
   functionNames,
   perFunction,
   serviceFunctions,
@@ -44,6 +46,7 @@ export class DormouseStack extends Stack {
     const lazy = lazyModules(settings.agents);
     const functions = perFunction((name) => this.#function(name, settings, lazy));
     const { dispatch, work } = functions;
+    grantWorker(work, settings.worker);
     const queue = new RunQueue(this, 'RunQueue', { worker: work });
     for (const name of functionNames) {
       for (const access of accessOf(name, settings)) {
@@ -81,14 +84,16 @@ export class DormouseStack extends Stack {
   }
 
   #function(name: FunctionName, settings: DormouseStackProps, lazy: readonly string[]): ServiceFunction {
-    const { agents, actionNames, auth, strictAgents, overlap, retain } = settings;
+    const { agents, actionNames, auth, strictAgents, overlap, retain, worker } = settings;
+    const isWorker = name === 'work';
     const { id, entry, publishesMetrics, timeoutSecs = 29, takesEvents = false } = serviceFunctions[name];
     const tenantClaim = auth.kind === 'jwt' ? auth.tenantClaim : undefined;
     return new ServiceFunction(this, id, {
       description: `Dormouse: ${name}`,
       entry,
       ...{ agents, actionNames },
-      leftOut: name === 'work' ? [] : lazy,
+      leftOut: isWorker ? [] : lazy,
+      memorySize: isWorker ? worker.memorySize : functionMemoryMb,
       retain,
       timeoutSecs,
       takesEvents,
@@ -98,6 +103,7 @@ export class DormouseStack extends Stack {
         // It ends in a UUID that CloudFormation makes: costs nothing, stays through updates, and is in no log.
         [environment.logKey]: Aws.STACK_ID,
         ...(tenantClaim !== undefined && { [environment.tenantClaim]: tenantClaim }),
+        ...(isWorker && workerEnvironment(worker)),
         // The name is that of Powertools.
         ...(publishesMetrics && { POWERTOOLS_METRICS_NAMESPACE: metricNamespace(this) }),
       },

@@ -51,6 +51,9 @@ const startsRuns: Pick<ServiceFunctionDescriptor, 'access' | 'sendsToRunQueue' |
   publishesMetrics: true,
 };
 
+/** What a function has, in megabytes. Memory is also processor time: below it, cold starts and compression take longer. */
+export const functionMemoryMb = 1024;
+
 /** What a worker has for a message: it hands the rest on in time, so that this only sets how often it does. */
 export const workerTimeoutSecs = 300;
 

@@ -55,8 +55,31 @@ export const throttling: Kind<Throttle> = {
   expected: '{ "rateLimit": requests a second, "burstLimit": a whole number }, both above 0',
 };
 
+export function wholeNumber(min: number, max: number): Kind<number> {
+  return {
+    parse: (value) => {
+      const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+      return Number.isInteger(number) && Number(number) >= min && Number(number) <= max
+        ? Number(number)
+        : undefined;
+    },
+    expected: `a whole number from ${min} to ${max}`,
+  };
+}
+
+/** In the CDK context, or as JSON on the command line. */
+export const anObject: Kind<Readonly<Record<string, unknown>>> = {
+  parse: (value) => {
+    const given = fromJson(value);
+    return typeof given === 'object' && given !== null && !Array.isArray(given)
+      ? (given as Record<string, unknown>)
+      : undefined;
+  },
+  expected: 'an object, or JSON of one',
+};
+
 /** A list of the CDK context, or one of the command line: JSON, or parted by commas. */
-function listOf(value: unknown, accepts: (item: string) => boolean): readonly string[] | undefined {
+export function listOf(value: unknown, accepts: (item: string) => boolean): readonly string[] | undefined {
   const given = fromJson(value) ?? (typeof value === 'string' ? value.split(',') : undefined);
   const items = Array.isArray(given) ? given : [];
   const isValid = items.length > 0 && items.every((item) => typeof item === 'string' && accepts(item));

@@ -13,6 +13,7 @@ import {
   throttling,
   word,
 } from './setting-kinds.ts';
+import { parseWorker, type WorkerSettings } from './worker-settings.ts';
 
 /** What a deployment can choose, complete: every default is in. The CDK context's words for it are in the README. */
 export interface Settings {
@@ -27,6 +28,7 @@ export interface Settings {
   /** What happens to a run while another one of its action is still going. */
   readonly overlap: Overlap;
   readonly alarmEmail: string | undefined;
+  readonly worker: WorkerSettings;
   readonly throttle: Throttle;
   /** Origins of browser pages that may call the API; none: no CORS. */
   readonly corsOrigins: readonly string[];
@@ -63,6 +65,8 @@ const kinds = {
   throttle: throttling,
   corsOrigins: origins,
 };
+
+const names = [...Object.keys(kinds), 'worker'];
 
 /** Says everything that is wrong with the settings at once, each by its name. */
 export class InvalidSettingsError extends Error {
@@ -116,6 +120,7 @@ export function parseSettings(context: Readonly<Record<string, unknown>>): Setti
     alarmEmail: read('alarmEmail', kinds.alarmEmail),
     throttle: read('throttle', kinds.throttle) ?? { rateLimit: 500, burstLimit: 1000 },
     corsOrigins: read('corsOrigins', kinds.corsOrigins) ?? [],
+    worker: parseWorker(context, (problem) => problems.push(problem)),
   };
   if (problems.length > 0) throw new InvalidSettingsError(problems);
   return settings;
@@ -140,9 +145,9 @@ function uselessWithoutJwt(context: Context): string[] {
 
 /** The CDK's own keys hold `:`, `/` or `-`. A plain word that is no setting is one that somebody meant to make. */
 function isMisspelled(key: string): boolean {
-  return /^[A-Za-z]+$/.test(key) && !Object.hasOwn(kinds, key);
+  return /^[A-Za-z]+(\.|$)/.test(key) && !names.includes(key) && !key.startsWith('worker.');
 }
 
 function misspelling(key: string): string {
-  return `${key} is not a setting; these are: ${Object.keys(kinds).join(', ')}`;
+  return `${key} is not a setting; these are: ${names.join(', ')}`;
 }

@@ -8,6 +8,10 @@ export const environment = {
   overlap: 'DORMOUSE_OVERLAP',
   /** The URL of the queue between dispatcher and workers. */
   runQueueUrl: 'DORMOUSE_RUN_QUEUE_URL',
+  /** Of each variable that actions ask for as a secret, the name of the secret: JSON. */
+  secrets: 'DORMOUSE_SECRETS',
+  /** Ids of the models that actions may invoke, parted by commas. */
+  bedrockModels: 'DORMOUSE_BEDROCK_MODELS',
   /** What names are hashed with in the log: of one deployment, and not known to those who only read its log. */
   logKey: 'DORMOUSE_LOG_KEY',
 } as const;

@@ -29,6 +29,7 @@ export { jobError, jobOk } from './lifecycle/jobs.ts';
 export type { JobError, LifecycleJob } from './lifecycle/lifecycle-job.ts';
 export { pruneCapsules, pruneRawMemory, pruneSessions } from './lifecycle/prune.ts';
 export { ErrorLogUnavailableError, eachSessionJob, runSessionJob } from './lifecycle/run-session-job.ts';
+export { type Secrets, SecretUnavailableError } from './lifecycle/secrets.ts';
 export type {
   JobLogger,
   SessionJobContext,

@@ -14,6 +14,7 @@ import { publishMetrics } from '../metrics.ts';
 import { runtimeStores } from '../runtime-stores.ts';
 import { type Services, services } from '../services.ts';
 import { agentOfScope } from '../tenancy.ts';
+import { deployedSecrets } from './deployed-secrets.ts';
 import { withoutStrays } from './stray-errors.ts';
 
 /**
@@ -40,7 +41,7 @@ async function workRecord(record: SQSRecord, given: Services, remainingMs: () =>
     message = parsed;
     await withoutStrays(
       (error) => void noteStray(given, parsed, error),
-      () => workShard(lifecycleEngine(given), parsed, { remainingMs, stop: given.stop }),
+      () => workShard(lifecycleEngine(given, deployedSecrets), parsed, { remainingMs, stop: given.stop }),
     );
   } catch (error) {
     logFailure('a message of a run failed', record, message, error);

@@ -22,6 +22,8 @@ export interface ServiceFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly retain: boolean;
   readonly timeoutSecs: number;
+  /** Megabytes. */
+  readonly memorySize: number;
   /** Invoked asynchronously: whoever arranges that says how often it is tried. Any other is not tried again. */
   readonly takesEvents: boolean;
 }
@@ -46,8 +48,7 @@ export class ServiceFunction extends NodejsFunction {
       depsLockFilePath: join(projectRoot, 'package-lock.json'),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      // Memory is also processor time: below this, cold starts and compression take noticeably longer.
-      memorySize: 1024,
+      memorySize: props.memorySize,
       timeout: Duration.seconds(props.timeoutSecs),
       environment: { ...props.environment },
       logGroup,

@@ -1,6 +1,6 @@
 import type { AwsCalls, Credentials } from './aws-calls.ts';
 
-const iamVersion = '2010-05-08';
+export const iamVersion = '2010-05-08';
 
 /** An IAM user with an access key, who may call the parts of the API that the ARNs name. None: a stranger. */
 export async function createCaller(
@@ -23,7 +23,7 @@ export async function createCaller(
   };
 }
 
-function elementOf(xml: string, name: string): string {
+export function elementOf(xml: string, name: string): string {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
   if (text === undefined) throw new Error(`IAM's answer has no ${name}`);
   return text;

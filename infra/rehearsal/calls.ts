@@ -5,7 +5,7 @@ import type { AwsCalls } from './aws-calls.ts';
 export interface Calls {
   readonly accessKey: string;
   readonly action: string;
-  /** A physical name: `table`, `table/index/name`, `queue`. */
+  /** A physical name: `table`, `table/index/name`, `queue`, `secret`. */
   readonly resource: string;
   readonly count: number;
 }
@@ -59,9 +59,9 @@ function actionOf({ EventSource, EventName }: TrailEvent): string {
 
 function resourceOf({ Resources, CloudTrailEvent }: TrailEvent): string {
   const { requestParameters } = JSON.parse(CloudTrailEvent);
-  const { RequestItems = {}, QueueUrl } = requestParameters ?? {};
-  const name =
-    Resources[0]?.ResourceName ?? QueueUrl?.split('/').at(-1) ?? Object.keys(RequestItems)[0] ?? '*';
+  const { RequestItems = {}, QueueUrl, SecretId } = requestParameters ?? {};
+  const queue = QueueUrl?.split('/').at(-1);
+  const name = Resources[0]?.ResourceName ?? queue ?? SecretId ?? Object.keys(RequestItems)[0] ?? '*';
   return requestParameters?.IndexName === undefined ? name : `${name}/index/${requestParameters.IndexName}`;
 }
 

@@ -17,7 +17,14 @@ export interface Cdk {
 const agents = 'test/e2e/agents.ts';
 
 /** The real `cdk`, which finds the emulator where the environment says AWS is. */
-export function cdk(options: { root: string; endpoint: string; workFolder: string; logFile: string }): Cdk {
+export function cdk(options: {
+  readonly root: string;
+  readonly endpoint: string;
+  readonly workFolder: string;
+  readonly logFile: string;
+  /** Settings, besides those of every rehearsal. */
+  readonly context: Readonly<Record<string, string>>;
+}): Cdk {
   const { root, endpoint, workFolder, logFile } = options;
   const env = { ...withoutAws(process.env), ...awsEnvironment(endpoint), CDK_DISABLE_CLI_TELEMETRY: 'true' };
   const program = join(root, 'node_modules/aws-cdk/bin/cdk');
@@ -27,7 +34,8 @@ export function cdk(options: { root: string; endpoint: string; workFolder: strin
       args: [program, ...args, '--no-notices', '--ci', '--no-color'],
       ...{ env, cwd, logFile },
     });
-  const context = ['retain=false', `agents=${agents}`].flatMap((setting) => ['--context', setting]);
+  const settings = Object.entries({ retain: 'false', agents, ...options.context });
+  const context = settings.flatMap(([name, value]) => ['--context', `${name}=${value}`]);
   const app = (folder: string) => ['--all', '--app', assemblyOf(folder)];
   const outputs = (folder: string) => ['--outputs-file', join(folder, 'outputs.json')];
   return {

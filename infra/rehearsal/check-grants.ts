@@ -12,14 +12,19 @@ import type { DeployedStack, Template } from './template.ts';
 import { until } from './until.ts';
 
 /** The services that functions may be granted something of. */
-const services = ['dynamodb', 'sqs', 'scheduler', 'events'];
+const services = ['dynamodb', 'sqs', 'scheduler', 'events', 'secretsmanager'];
 
-/** Compares, function by function, what the roles grant with what was called. */
+/**
+ * Compares, function by function, what the roles grant with what was called.
+ *
+ * @param toBeRefused calls of each service that were made without a grant on purpose
+ */
 export async function checkGrants(
   report: Report,
   aws: AwsCalls,
   emulator: Emulator,
   stack: DeployedStack,
+  toBeRefused: CallsByService,
 ): Promise<void> {
   const names = await physicalNames(aws, stack.name);
   const functions = await functionsByAccessKey(aws, stack.template, names);
@@ -50,22 +55,27 @@ export async function checkGrants(
   report.check('no function called what it is not granted', uncovered.length === 0, describe(uncovered));
   const staleLines = stale.map(({ fn, action }) => `${fn} ${action}`).join(', ');
   report.check('every explained grant is granted', stale.length === 0, staleLines);
-  checkRefusals(report, calls, arrived);
+  checkRefusals(report, calls, arrived, toBeRefused);
 }
 
-/** Calls of each service that reached the emulator. */
-type Arrived = Readonly<Record<string, number>>;
+export type CallsByService = Readonly<Record<string, number>>;
 
 /**
  * A refused call is the one kind that CloudTrail does not have, so what arrived and what was recorded must be equally
  * many. The functions' own logs would not do: a clean-up that fails is silent, and left to the next writer.
  */
-function checkRefusals(report: Report, calls: readonly Calls[], arrived: Arrived): void {
+function checkRefusals(
+  report: Report,
+  calls: readonly Calls[],
+  arrived: CallsByService,
+  toBeRefused: CallsByService,
+): void {
   for (const [service, count] of Object.entries(arrived)) {
     if (count === 0) continue;
     const refused = count - countOf(service, calls);
-    const title = `none of ${count} calls of ${service} was refused`;
-    report.check(title, refused === 0, `${refused} were, for want of a grant`);
+    const wanted = toBeRefused[service] ?? 0;
+    const title = `of ${count} calls of ${service}, ${wanted || 'none'} was refused`;
+    report.check(title, refused === wanted, `${refused} were, for want of a grant`);
   }
 }
 
@@ -75,7 +85,7 @@ const isQuietWithinMs = 90_000;
 async function callsSoFar(
   aws: AwsCalls,
   emulator: Emulator,
-): Promise<{ calls: readonly Calls[]; arrived: Arrived }> {
+): Promise<{ calls: readonly Calls[]; arrived: CallsByService }> {
   const found = await until(async () => {
     const before = await arrivedAt(emulator);
     const calls = (await Promise.all(services.map((service) => recordedCalls(aws, service)))).flat();
@@ -88,7 +98,7 @@ async function callsSoFar(
   return found;
 }
 
-async function arrivedAt({ logFile }: Emulator): Promise<Arrived> {
+async function arrivedAt({ logFile }: Emulator): Promise<CallsByService> {
   const log = await readFile(logFile, 'utf8');
   return Object.fromEntries(services.map((service) => [service, countRequests(log, service)]));
 }

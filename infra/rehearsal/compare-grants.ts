@@ -60,7 +60,12 @@ function referencedNames(resource: string): string[] {
 }
 
 function matches(granted: string, called: string, physicalName: (logicalId: string) => string): boolean {
-  const pattern = granted.replace(/\{(\w+)\}/g, (_braces, id: string) => physicalName(id));
+  const pattern = withoutArn(granted).replace(/\{(\w+)\}/g, (_braces, id: string) => physicalName(id));
   const source = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${source.join('.*')}$`).test(called);
+}
+
+/** Calls name a secret without its ARN, and without the six characters that this ends with. */
+function withoutArn(granted: string): string {
+  return /^arn:.*:secret:(.+)-\?{6}$/.exec(granted)?.[1] ?? granted;
 }

@@ -7,9 +7,11 @@ import { checkAlarms } from './check-alarms.ts';
 import { checkCallers } from './check-callers.ts';
 import { checkGrants } from './check-grants.ts';
 import { checkLogs } from './check-logs.ts';
+import { modelContext } from './check-model-action.ts';
 import { prepareSchedules } from './check-schedules.ts';
 import { startEmulator } from './emulator.ts';
 import { lambdaNodeFolder } from './lambda-node.ts';
+import { startModel } from './model.ts';
 import { rehearseLifecycle } from './rehearse-lifecycle.ts';
 import type { Report } from './report.ts';
 import { ownedBy, unseenTypes } from './resource-lists.ts';
@@ -35,7 +37,9 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
   const emulator = await report.step('start the emulator', () => startEmulator(options));
   const endpoint = emulator.url;
   const aws = awsCalls(endpoint);
-  const { bootstrap, synth, deploy, destroy } = cdk({ root, endpoint, workFolder, logFile });
+  const model = await startModel();
+  const context = modelContext(model);
+  const { bootstrap, synth, deploy, destroy } = cdk({ root, endpoint, workFolder, logFile, context });
 
   await report.step('cdk bootstrap', async () => {
     await bootstrap();
@@ -64,10 +68,10 @@ export async function rehearse(report: Report, folders: RehearsalFolders): Promi
     report.check('the suite ran', result.passed + result.failed > 0, 'it has no test');
   });
 
-  await rehearseLifecycle(report, aws, api, stack);
+  const refused = await rehearseLifecycle(report, aws, api, stack, model);
 
   await report.step('grants, logs and alarms', async () => {
-    await checkGrants(report, aws, emulator, stack);
+    await checkGrants(report, aws, emulator, stack, refused);
     await checkLogs(report, aws, stack);
     await checkAlarms(report, aws, stack);
   });

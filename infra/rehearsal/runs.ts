@@ -62,8 +62,8 @@ export async function runsOf(api: ApiTarget, action: string): Promise<readonly R
   return itemsAt(api, `${probe}/runs?action=${action}&limit=1000`);
 }
 
-export async function jobsOf(api: ApiTarget, { runId }: Run): Promise<readonly Job[]> {
-  return itemsAt(api, `${probe}/runs/${runId}/jobs?limit=1000`);
+export async function jobsOf(api: ApiTarget, { runId }: Run, agent = probe): Promise<readonly Job[]> {
+  return itemsAt(api, `${agent}/runs/${runId}/jobs?limit=1000`);
 }
 
 export async function itemsAt<T>(api: ApiTarget, path: string): Promise<readonly T[]> {

@@ -10,6 +10,7 @@ import type { Session } from '../sessions/session.ts';
 import { errorIn, JobTimeoutError } from './job-outcome.ts';
 import { failedJob, jobOk, recordFailure } from './jobs.ts';
 import type { LifecycleJob } from './lifecycle-job.ts';
+import type { Secrets } from './secrets.ts';
 import { SessionContext } from './session-context.ts';
 import type { JobLogger, SessionJobHandler, SessionJobOptions } from './session-job.ts';
 
@@ -111,6 +112,7 @@ interface Run {
   readonly signal: AbortSignal | undefined;
   readonly mayBegin: () => boolean;
   readonly handles: AgentHandles | undefined;
+  readonly secrets: Secrets | undefined;
   readonly logger: JobLogger;
 }
 
@@ -137,6 +139,7 @@ function resolve(
     now: options.now ?? runtime.now(),
     signal: options.signal,
     handles: options.handles,
+    secrets: options.secrets,
     mayBegin: options.mayBegin ?? (() => true),
     logger: options.logger ?? silent,
   };

@@ -3,11 +3,13 @@ import type { AgentHandles } from '../persistence/agent-handle.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import type { JobTimeoutError } from './job-outcome.ts';
+import { type Secrets, secretValue } from './secrets.ts';
 import type { JobLogger, SessionJobContext } from './session-job.ts';
 
 /** What all sessions of a run are told alike. */
 type RunContext = Pick<SessionJobContext, 'action' | 'runtime' | 'runId' | 'now' | 'logger'> & {
   readonly handles: AgentHandles | undefined;
+  readonly secrets: Secrets | undefined;
   /** Aborted when the run is called off. */
   readonly signal: AbortSignal | undefined;
 };
@@ -32,6 +34,7 @@ export class SessionContext implements SessionJobContext {
   readonly memory: SessionJobContext['memory'];
   readonly instance: SessionJobContext['instance'];
   readonly agent: SessionJobContext['agent'];
+  readonly secret: SessionJobContext['secret'];
   readonly idempotencyKey: string;
   declare readonly signal: AbortSignal;
   readonly #runSignal: AbortSignal | undefined;
@@ -51,6 +54,7 @@ export class SessionContext implements SessionJobContext {
     const { id } = session;
     this.instance = (key = id) => handles(run.runtime.agent).instance(key);
     this.agent = (name) => handles(run.runtime.agent, name);
+    this.secret = (name) => secretValue(name, run.secrets);
     this.idempotencyKey = JSON.stringify([run.runId, session.id]);
     this.#runSignal = run.signal;
     Object.defineProperty(this, 'signal', SessionContext.#signalProperty);

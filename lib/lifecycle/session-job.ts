@@ -2,6 +2,7 @@ import type { AgentMemory } from '../memory/agent-memory.ts';
 import type { AgentHandle, AgentHandles, AgentInstance } from '../persistence/agent-handle.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
 import type { Identity, Session } from '../sessions/session.ts';
+import type { Secrets } from './secrets.ts';
 
 /** Where a handler writes what an operator may want to read. */
 export interface JobLogger {
@@ -22,6 +23,11 @@ export interface SessionJobContext<
   instance(key?: string): AgentInstance<Agent>;
   /** Another agent, and its instances; where there are tenants, of the same tenant. */
   agent(name: string): AgentHandle;
+  /**
+   * The value of a secret: the variable of this name, or what the deployment keeps under it. Rejects `secret_unavailable`
+   * where there is none, or it cannot be read.
+   */
+  secret(name: string): Promise<string>;
   readonly runId: string;
   /** The same for every attempt at this session in this run, and for nothing else. */
   readonly idempotencyKey: string;
@@ -51,4 +57,6 @@ export interface SessionJobOptions {
   readonly logger?: JobLogger | undefined;
   /** Finds instances for `context.instance` and `context.agent`: see `agentHandles`. */
   readonly handles?: AgentHandles | undefined;
+  /** Finds values for `context.secret` that are no variables of the process. */
+  readonly secrets?: Secrets | undefined;
 }

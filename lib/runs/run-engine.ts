@@ -10,6 +10,7 @@ import {
   storageAttempts,
   storageRetryBaseMs,
 } from '../defaults.ts';
+import type { Secrets } from '../lifecycle/secrets.ts';
 import type { JobLogger } from '../lifecycle/session-job.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type { AgentHandles } from '../persistence/agent-handle.ts';
@@ -33,6 +34,8 @@ export interface RunEngineOptions {
   readonly queue: RunQueue;
   /** Where actions find instances of agents (see `agentHandles`). Without it, an action that asks for one fails. */
   readonly handles?: AgentHandles | undefined;
+  /** Where actions find secrets that are no variables of the process. */
+  readonly secrets?: Secrets | undefined;
   readonly logger?: JobLogger | undefined;
   /**
    * Told of each run that ends, by whoever ended it: completed, failed or skipped. Where several end it at the same
@@ -59,6 +62,7 @@ export interface RunEngine {
   readonly leases: RunLeases;
   readonly queue: RunQueue;
   readonly handles: AgentHandles | undefined;
+  readonly secrets: Secrets | undefined;
   readonly logger: JobLogger;
   readonly onEnd: (run: Run) => void;
   readonly clock: Clock;
@@ -86,7 +90,7 @@ const silent: JobLogger = { info() {}, warn() {}, error() {} };
  * });
  */
 export function runEngine(options: RunEngineOptions): RunEngine {
-  const { agents, stores, runs, leases, queue, handles } = options;
+  const { agents, stores, runs, leases, queue, handles, secrets } = options;
   const { clock = systemClock, newId = randomUUID, logger = silent, onEnd = () => {} } = options;
   const { pageSize = jobPageSize, leaseSecs = runLeaseSecs } = options;
   if (!(Number.isSafeInteger(pageSize) && pageSize > 0 && pageSize <= jobPageSize))
@@ -99,7 +103,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
     ...options.retries,
   };
   return {
-    ...{ agents, stores, runs, leases, queue, handles, logger, onEnd, clock, newId, pageSize },
+    ...{ agents, stores, runs, leases, queue, handles, secrets, logger, onEnd, clock, newId, pageSize },
     leaseMs: leaseSecs * 1000,
     watchSecs: runWatchSecs,
     silentLooks: runSilentLooks,

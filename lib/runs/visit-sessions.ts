@@ -77,6 +77,7 @@ export function visitor(
         now: run.startedAt,
         logger: engine.logger,
         handles: engine.handles,
+        secrets: engine.secrets,
       }))
         jobs.push(job);
       return { jobs, unrecorded: 0 };

@@ -24,6 +24,8 @@ const behaviours: Readonly<Record<string, () => unknown>> = {
  */
 export default [
   ...ownAgents,
+  // The README's own: see `infra/rehearsal/check-model-action.ts`.
+  defineAgent({ name: 'notes', actions: () => import('./notes-actions.ts') }),
   defineAgent({
     name: 'probe',
     actions: {

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const defaults = {
   ...{ actionNames: {}, leftOut: [], environment: {}, retain: false },
-  ...{ timeoutSecs: 29, takesEvents: false },
+  ...{ timeoutSecs: 29, memorySize: 1024, takesEvents: false },
 } as const;
 
 describe('a bundle', () => {

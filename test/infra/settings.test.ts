@@ -17,6 +17,7 @@ describe('the settings', () => {
       alarmEmail: undefined,
       throttle: { rateLimit: 500, burstLimit: 1000 },
       corsOrigins: [],
+      worker: { environment: {}, secrets: {}, bedrockModels: [], memorySize: 1024 },
     });
   });
 

@@ -57,6 +57,15 @@ test('a call names its table, its index, or the table of its batch', async () =>
   expect(calls.map(({ resource }) => resource)).toEqual(['t', 't/index/by-time', 't']);
 });
 
+test('a call of a secret names it', async () => {
+  const request = { SecretId: 'prod/key' };
+  const trail = trailOf([{ EventName: 'GetSecretValue', time: 1, request, source: 'secretsmanager' }]);
+
+  expect(await recordedCalls(trail, 'secretsmanager')).toMatchObject([
+    { action: 'secretsmanager:GetSecretValue', resource: 'prod/key' },
+  ]);
+});
+
 test('a call of a queue names it by its URL, and a batch is the action that IAM knows', async () => {
   const request = { QueueUrl: 'http://localhost:4566/000000000000/stack-queue' };
   const trail = trailOf([{ EventName: 'SendMessageBatch', time: 1, request, source: 'sqs' }]);

@@ -41,6 +41,18 @@ test('a grant on the indexes of a table is used through one of them, not through
   expect(compareGrants([query], [onIndex], [], physicalName).grants).toMatchObject([{ verdict: 'used' }]);
 });
 
+test('a grant on a secret is used by its name, which the ARN ends with, and no other', () => {
+  const arn = 'arn:{AWS::Partition}:secretsmanager:{AWS::Region}:{AWS::AccountId}:secret:prod/key-??????';
+  const granted = { fn: 'Work', action: 'secretsmanager:GetSecretValue', resource: arn };
+  const called = { fn: 'Work', action: granted.action, resource: 'prod/key', count: 1 };
+  const other = { ...called, resource: 'prod/key-2' };
+
+  expect(compareGrants([granted], [called, other], [], physicalName)).toMatchObject({
+    grants: [{ calls: 1, verdict: 'used' }],
+    uncovered: [other],
+  });
+});
+
 test('an action with a wildcard is never used', () => {
   const all = { ...get, action: 'dynamodb:*' };
 

@@ -325,6 +325,7 @@ test('a copy of the context has everything, and its signal hears that the run is
       'now',
       'runId',
       'runtime',
+      'secret',
       'signal',
     ]);
   };
