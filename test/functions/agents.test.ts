@@ -1,7 +1,15 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  BedrockRuntimeClient,
+  ConverseCommand,
+  type ConverseCommandOutput,
+  type StopReason,
+} from '@aws-sdk/client-bedrock-runtime';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import agents from '../../functions/agents.ts';
 import { type AgentRuntime, createRuntime, inMemoryStores, runSessionJob } from '../../lib/index.ts';
 import { actionHandler } from '../../lib/runs/action-handler.ts';
+import { sdkError } from '../support/failing-client.ts';
 import { type TestClock, testClock } from '../support/test-clock.ts';
 
 const support = agents[0] as (typeof agents)[number];
@@ -56,6 +64,88 @@ describe('the support agent', () => {
     clock.advanceSecs(8 * daySecs);
 
     expect(await run('compact-stale-sessions')).toMatchObject({ ok: true, result: { messages: 2 } });
+  });
+
+  describe('with a model', () => {
+    const bedrock = mockClient(BedrockRuntimeClient);
+    const converse = () => bedrock.commandCalls(ConverseCommand).map(({ args }) => args[0].input);
+    const answer = (text: string, stopReason: StopReason = 'end_turn') =>
+      ({
+        stopReason,
+        output: { message: { role: 'assistant', content: [{ text }] } },
+      }) as ConverseCommandOutput;
+
+    beforeEach(async () => {
+      bedrock.reset();
+      vi.stubEnv('AWS_REGION', 'eu-central-1');
+      vi.stubEnv('DORMOUSE_BEDROCK_MODELS', 'eu.amazon.nova-lite-v1:0,amazon.nova-pro-v1:0');
+      await remember(201, (index) => `message ${index}`);
+      clock.advanceSecs(8 * daySecs);
+    });
+    afterEach(() => {
+      vi.unstubAllEnvs();
+    });
+
+    const capsules = async () => (await runtime.memory('chat').listCapsules()).items;
+
+    test('the summary is what the first model of the setting makes of the messages and the summary before', async () => {
+      const converseOf = bedrock.on(ConverseCommand);
+      converseOf.resolvesOnce(answer('Ann said much.')).resolvesOnce(answer('Ann said more.'));
+
+      expect(await run('compact-stale-sessions')).toMatchObject({ ok: true, result: { messages: 201 } });
+
+      expect((await capsules()).map(({ summary }) => summary)).toEqual(['Ann said much.', 'Ann said more.']);
+      expect(converse()).toMatchObject([
+        {
+          modelId: 'eu.amazon.nova-lite-v1:0',
+          system: [{ text: expect.stringContaining('Summarise this conversation') }],
+          inferenceConfig: { maxTokens: 1000 },
+        },
+        { modelId: 'eu.amazon.nova-lite-v1:0' },
+      ]);
+      const [first = '', second = ''] = converse().map(({ messages }) => messages?.[0]?.content?.[0]?.text);
+      expect(first.split('\n')).toHaveLength(200);
+      expect(first).toMatch(/^\S+ ann: message 0\n\S+ support: message 1\n/);
+      expect(second).toMatch(/^The summary before: Ann said much\.\n\S+ ann: message 200$/);
+    });
+
+    test('a long message is cut, and says so', async () => {
+      bedrock.on(ConverseCommand).resolves(answer('Much.'));
+      await remember(1, () => 'x'.repeat(100_000));
+      clock.advanceSecs(8 * daySecs);
+
+      await run('compact-stale-sessions');
+
+      const text = converse().at(-1)?.messages?.[0]?.content?.[0]?.text ?? '';
+      expect(text.split('\n').at(-1)).toMatch(/^\S+ ann: x{1900,}…$/);
+      expect(text.length).toBeLessThan(3000);
+    });
+
+    test('what it refuses, or does not finish, is a failed job that says why, and removes nothing', async () => {
+      bedrock.on(ConverseCommand).rejectsOnce(sdkError('ThrottlingException'));
+      expect(await run('compact-stale-sessions')).toMatchObject({
+        ok: false,
+        error: { reason: expect.stringMatching(/no summary from eu\.amazon\.nova-lite-v1:0: Throttling/) },
+      });
+
+      bedrock.on(ConverseCommand).resolves(answer('Ann said', 'max_tokens'));
+      expect(await run('compact-stale-sessions')).toMatchObject({
+        ok: false,
+        error: { reason: expect.stringMatching(/no whole summary .* it ended by max_tokens/) },
+      });
+
+      expect(await capsules()).toEqual([]);
+      expect((await runtime.memory('chat').recent({ limit: 1000 })).items).toHaveLength(201);
+    });
+
+    test('nothing is asked where the setting names none', async () => {
+      vi.stubEnv('DORMOUSE_BEDROCK_MODELS', undefined);
+
+      expect(await run('compact-stale-sessions')).toMatchObject({ ok: true, result: { messages: 201 } });
+
+      expect(converse()).toEqual([]);
+      expect((await capsules())[0]?.summary).toContain('200 messages:');
+    });
   });
 
   test('tells by whom there was something in the last day', async () => {
