@@ -30,13 +30,17 @@ export async function removeDamagedTables(database: string): Promise<string[]> {
 /** LevelDB's lock is on a file, under whatever name: an empty database takes it without opening the other one. */
 async function locked(database: string, work: () => Promise<void>): Promise<void> {
   const folder = await mkdtemp(`${database}.opened-`);
-  const holder = new ClassicLevel(folder);
   try {
     await link(join(database, 'LOCK'), join(folder, 'LOCK')).catch(unlessMissing);
-    await holder.open();
-    await work();
+    // It opens by itself once it is made, and would make a file of that name.
+    const holder = new ClassicLevel(folder);
+    try {
+      await holder.open();
+      await work();
+    } finally {
+      await holder.close();
+    }
   } finally {
-    await holder.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
