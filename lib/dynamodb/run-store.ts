@@ -80,8 +80,15 @@ export function dynamoDbRunStore(given: RunTable): RunStore {
       ...(reason === undefined ? [] : [`reason = ${parts.value({ S: reason })}`]),
     ];
     const remove = status === 'skipped' ? ' REMOVE pending' : '';
-    const stillRunning = `runStatus = ${parts.value({ S: 'running' })}`;
-    return parseRun(ref.agent, await update(ref, `SET ${set.join(', ')}${remove}`, stillRunning, parts));
+    const notAdmitted = status === 'skipped' ? ' AND attribute_not_exists(admitted)' : '';
+    const condition = stillRunning(parts) + notAdmitted;
+    return parseRun(ref.agent, await update(ref, `SET ${set.join(', ')}${remove}`, condition, parts));
+  };
+
+  const admit = async (ref: RunRef): Promise<StoredRun> => {
+    const parts = new ExpressionParts();
+    const set = `SET admitted = ${parts.value({ BOOL: true })}`;
+    return parseRun(ref.agent, await update(ref, set, stillRunning(parts), parts));
   };
 
   const finishShard: RunStore['finishShard'] = async (ref, { ok, failed, unrecorded, done }, at) => {
@@ -109,6 +116,7 @@ export function dynamoDbRunStore(given: RunTable): RunStore {
     create: (run) => translatedCall(() => create(run)),
     get: (ref) => translatedCall(() => readRun(ref)),
     list: (query) => translatedCall(() => listRuns(table, query)),
+    admit: (ref) => translatedCall(() => admit(ref)),
     markDispatched: (ref) => translatedCall(() => markDispatched(ref)),
     end: (ref, how) => translatedCall(() => end(ref, how)),
     claimShard: (shard, claim) => translatedCall(() => claimShard(table, shard, claim)),
@@ -118,4 +126,8 @@ export function dynamoDbRunStore(given: RunTable): RunStore {
     finishShard: (shard, progress, at) => translatedCall(() => finishShard(shard, progress, at)),
     listJobs: (query) => translatedCall(() => listJobs(table, query)),
   };
+}
+
+function stillRunning(parts: ExpressionParts): string {
+  return `runStatus = ${parts.value({ S: 'running' })}`;
 }

@@ -22,6 +22,7 @@ interface ShardPageRecord {
 }
 
 interface RunRecord {
+  isAdmitted?: boolean;
   run: StoredRun;
   faults: RunFaults;
   readonly claims: Map<number, ShardClaim>;
@@ -78,13 +79,18 @@ function inMemoryRunStore(): RunStore {
       const items = matching.slice(0, limit).map(copy);
       return { items, next: matching.length > limit ? items.at(-1)?.runId : undefined };
     },
+    async admit(ref) {
+      const record = found(ref);
+      if (record.run.status === 'running') record.isAdmitted = true;
+      return copy(record);
+    },
     async markDispatched(ref) {
       const record = found(ref);
       record.run = { ...record.run, dispatched: true };
     },
     async end(ref, { status, reason, at }) {
       const record = found(ref);
-      if (record.run.status === 'running') {
+      if (record.run.status === 'running' && !(status === 'skipped' && record.isAdmitted)) {
         const pending = status === 'skipped' ? [] : record.run.pending;
         const finishedAt = endTime(record.run.startedAt, at);
         record.run = { ...record.run, status, reason, pending, finishedAt };

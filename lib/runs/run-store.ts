@@ -77,8 +77,13 @@ export interface RunStore {
   get(run: RunRef): Promise<StoredRun | undefined>;
   /** Newest first: by the time in the run's id. Totals as `get`. */
   list(query: RunQuery): Promise<RunPage>;
+  /** Settles that a run starts, and is not skipped any more. Resolves it as it is now: one that has ended stays so. */
+  admit(run: RunRef): Promise<StoredRun>;
   markDispatched(run: RunRef): Promise<void>;
-  /** Ends a run that is still running, and resolves it as it is now. What its shards still commit counts. */
+  /**
+   * Ends a run that is still running, and resolves it as it is now. One that was admitted cannot be skipped. What its
+   * shards still commit counts.
+   */
   end(
     run: RunRef,
     end: { readonly status: Exclude<RunStatus, 'running'>; readonly reason?: string; readonly at: Date },

@@ -7,7 +7,7 @@ import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';
 import { UnknownActionError } from './run-error.ts';
 import { requestedRunId, scheduledRunId } from './run-id.ts';
-import { failRun, leavePlace, takeLease, takePlace } from './run-lifetime.ts';
+import { failRun, leavePlace, noteEnd, takeLease, takePlace } from './run-lifetime.ts';
 import type { RunMessage } from './run-message.ts';
 import type { NewRun } from './run-store.ts';
 import { watchLater } from './watch-run.ts';
@@ -32,7 +32,8 @@ export interface StartedRun {
 /**
  * Starts one run for a request, or for a tick however often it is delivered.
  * 1. have the run watched, 2. create the record, under an id that the tick decides, 3. take the lease of the action, or
- * note the run as skipped, 4. send one message for each shard, 5. mark the record. A crash in between is repaired when
+ * note the run as skipped, 4. admit it, after which nobody notes it as skipped, 5. send one message for each shard,
+ * 6. mark the record. A crash in between is repaired when
  * the tick comes again: it goes through the same steps; where nothing comes again, the watch ends the run. Messages that are then sent twice are harmless: the first to come claims its shard.
  * A request does not come again: where this rejects, its run is failed.
  *
@@ -77,6 +78,12 @@ async function dispatchRequested(engine: RunEngine, run: StoredRun): Promise<Sta
 
 async function dispatch(engine: RunEngine, run: StoredRun): Promise<StartedRun> {
   if (!(await takeLease(engine, run))) return skip(engine, run);
+  const admitted = await engine.attempt(() => engine.runs.admit(run));
+  if (admitted.status !== 'running') {
+    // Another delivery of the tick found the lease taken, or was done before.
+    await noteEnd(engine, admitted, admitted);
+    return { status: 'duplicate', run: admitted };
+  }
   const token = engine.newId();
   const messages = run.pending.map((shard): RunMessage => {
     const { agent, runId } = run;

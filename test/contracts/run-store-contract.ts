@@ -90,6 +90,7 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       expect(await runs.progress({ ...ref, shard: 0 })).toEqual(noProgress);
       const notFound = { code: 'run_not_found' };
       await expect(runs.end(ref, { status: 'failed', at: at(1) })).rejects.toMatchObject(notFound);
+      await expect(runs.admit(ref)).rejects.toMatchObject(notFound);
       await expect(runs.markDispatched(ref)).rejects.toMatchObject(notFound);
       await expect(runs.finishShard({ ...ref, shard: 0 }, noProgress, at(1))).rejects.toMatchObject(notFound);
     });
@@ -138,6 +139,18 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       });
       expect(again).toEqual(failed);
       expect(skipped).toMatchObject({ status: 'skipped', pending: [] });
+    });
+
+    test('a run is admitted or skipped, whichever comes first', async () => {
+      const run = await start();
+      expect(await runs.admit(run)).toMatchObject({ status: 'running' });
+      expect(await runs.admit(run)).toMatchObject({ status: 'running' });
+      expect(await runs.end(run, { status: 'skipped', at: at(5) })).toMatchObject({ status: 'running' });
+      expect(await runs.end(run, { status: 'failed', at: at(5) })).toMatchObject({ status: 'failed' });
+
+      const other = await start();
+      const skipped = await runs.end(other, { status: 'skipped', at: at(5) });
+      expect(await runs.admit(other)).toEqual(skipped);
     });
 
     test('what was dispatched stays so', async () => {

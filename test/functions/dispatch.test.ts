@@ -154,7 +154,7 @@ describe('a tick', () => {
 });
 
 describe('a tick that fails', () => {
-  test.each(['create', 'acquire', 'send', 'markDispatched'])(
+  test.each(['create', 'acquire', 'admit', 'send', 'markDispatched'])(
     'at %s rejects, is logged, and is repaired when it comes again',
     async (step) => {
       giveFailing([step]);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -80,6 +80,16 @@ describe('a function with the environment that the stack gives it', () => {
       // The look at the run that comes later is sent first.
       sqs.on(SendMessageBatchCommand).resolvesOnce({}).rejects(sdkError('RequestThrottled'));
       dynamoDb.onAnyCommand().resolves({});
+      let stored: unknown;
+      dynamoDb.on(PutItemCommand).callsFake(({ Item }) => {
+        if (Item.runStatus !== undefined) stored = Item;
+        return {};
+      });
+      dynamoDb
+        .on(UpdateItemCommand)
+        .callsFake(({ UpdateExpression }) =>
+          UpdateExpression.includes('admitted') ? { Attributes: stored } : {},
+        );
       const queueUrl = 'https://sqs.eu-central-1.amazonaws.com/1/runs';
       vi.stubEnv(environment.runQueueUrl, queueUrl);
       const descriptor = serviceFunctions[operation];

@@ -4,7 +4,7 @@ import type { RunEngine } from '../../lib/runs/run-engine.ts';
 export type WriteFate = 'lives' | 'dies before' | 'dies after';
 
 const writes = new Set([
-  ...['create', 'markDispatched', 'end', 'claimShard', 'handOver', 'commitPage', 'finishShard'],
+  ...['create', 'admit', 'markDispatched', 'end', 'claimShard', 'handOver', 'commitPage', 'finishShard'],
   ...['acquire', 'release'],
 ]);
 

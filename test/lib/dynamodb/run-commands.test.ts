@@ -59,6 +59,7 @@ test.each(['AccessDeniedException', 'ThrottlingException'])(
       () => runs.create(run),
       () => runs.get(ref),
       () => runs.list({ agent: 'a', limit: 1 }),
+      () => runs.admit(ref),
       () => runs.markDispatched(ref),
       () => runs.end(ref, { status: 'completed', at }),
       () => runs.claimShard(shard, { token: 't', hop: 0 }),

@@ -44,8 +44,8 @@ describe('runs in DynamoDB', () => {
     await work();
 
     const writes = sent.filter(isWrite);
-    // Record, lease and mark; a claim, a renewal of the lease, a page and an addition for each shard; the end, the lease.
-    expect(writes.length).toBe(3 + 16 * 4 + 2);
+    // Record, lease, admission and mark; a claim, a renewal of the lease, a page and an addition for each shard; the end, the lease.
+    expect(writes.length).toBe(4 + 16 * 4 + 2);
     const pages = (await table.rows()).filter(({ sk }) => sk?.S?.startsWith('page/'));
     expect(pages).toHaveLength(16);
     for (const { body, ttl } of pages) {

@@ -61,7 +61,7 @@ describe('a tick', () => {
     expect(await engine.leases.holder('support', 'digest')).toBeUndefined();
   });
 
-  test.each(['acquire', 'send', 'markDispatched'])(
+  test.each(['acquire', 'admit', 'send', 'markDispatched'])(
     'whose delivery failed at %s is carried on by the next one, as a duplicate',
     async (step) => {
       const { engine, register, work, counts } = counting();
@@ -103,6 +103,40 @@ describe('a tick', () => {
     expect(status).toBe('duplicate');
     expect(ended).toEqual([]);
   });
+
+  test.each(['skip', 'start'] as const)(
+    'that one delivery is about to skip, and another one to start, is either skipped or done: first comes the %s',
+    async (first) => {
+      const { engine, register, work, counts } = counting();
+      await register(3);
+      await startRun(engine, firstTick);
+      const { runs } = engine;
+      let other: Awaited<ReturnType<typeof startRun>> | undefined;
+      // The first run ends, and the tick is delivered again, while its first delivery is about to note that it is skipped.
+      const startOther = async () => {
+        await work();
+        other = await startRun(engine, secondTick);
+      };
+      const paused: typeof runs = {
+        ...runs,
+        async end(run, end) {
+          if (first === 'skip') await runs.end(run, end);
+          await startOther();
+          return runs.end(run, end);
+        },
+      };
+
+      const { status, run } = await startRun({ ...engine, runs: paused }, secondTick);
+      await work();
+
+      expect([status, other?.status]).toEqual(
+        first === 'skip' ? ['skipped', 'duplicate'] : ['duplicate', 'duplicate'],
+      );
+      expect((await runs.get(run))?.status).toBe(first === 'skip' ? 'skipped' : 'completed');
+      expect(counts()).toEqual(Array(3).fill(first === 'skip' ? 1 : 2));
+      expect(await engine.leases.holder('support', 'digest')).toBeUndefined();
+    },
+  );
 
   test('is skipped where another run takes the lease each time that it is free', async () => {
     const { engine } = counting();
@@ -315,7 +349,7 @@ describe('a run that is asked for', () => {
     expect((await engine.runs.list({ agent: 'support', limit: 1 })).items).toEqual([]);
   });
 
-  test.each(['acquire', 'send', 'markDispatched'])(
+  test.each(['acquire', 'admit', 'send', 'markDispatched'])(
     'and fails at %s leaves no run in the way of the next one',
     async (step) => {
       const { engine, register, work, counts } = counting();

@@ -61,7 +61,7 @@ describe.each<Overlap>(['allow', 'skip'])('with overlap %s, a run', (overlap) =>
   });
 
   test.each(
-    ['create', 'acquire', 'send', 'markDispatched'].flatMap((write) =>
+    ['create', 'acquire', 'admit', 'send', 'markDispatched'].flatMap((write) =>
       (['dies before', 'dies after'] as const).map((fate): [WriteFate, string] => [fate, write]),
     ),
   )('that was asked for by a process which %s %s ends', async (fate, write) => {
