@@ -20,6 +20,8 @@ export async function resumeRuns(engine: RunEngine, agent: string): Promise<Stor
     const shards = run.pending.length > 0 ? run.pending : [0];
     const messages = await Promise.all(shards.map((shard) => messageOf(engine, run, shard)));
     await watchLater(engine, run);
+    // As in start-run.ts: a tick that is delivered meanwhile does not note it as skipped.
+    await engine.attempt(() => engine.runs.admit(run));
     await engine.attempt(() => engine.queue.send(messages));
     await engine.attempt(() => engine.runs.markDispatched(run));
   }

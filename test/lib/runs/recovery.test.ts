@@ -53,6 +53,20 @@ describe('a run that a stop cut off', () => {
     });
   });
 
+  test('before it was admitted is not noted as skipped once it goes on', async () => {
+    const { engine, work } = engineUnderTest({ actions: { digest: () => 'fine' } });
+    const away = () => Promise.reject(new Error('killed'));
+    const dying = { ...engine, runs: { ...engine.runs, admit: away, end: away } };
+    await expect(startRun(dying, digest)).rejects.toThrow('killed');
+
+    const [run] = await resumeRuns(engine, 'support');
+    if (run === undefined) throw new Error('nothing was resumed');
+    await engine.runs.end(run, { status: 'skipped', at: engine.clock() });
+    await work();
+
+    expect((await engine.runs.get(run))?.status).toBe('completed');
+  });
+
   test('in the middle of handing a shard on goes on too', async () => {
     const { engine, queue, run } = await interrupted(0);
     const dying = { ...engine, queue: { send: () => Promise.reject(new Error('killed')) } };
