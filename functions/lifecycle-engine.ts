@@ -39,8 +39,9 @@ export function lifecycleEngine(services: Services, secrets?: Secrets): RunEngin
 /** Instances where the HTTP API keeps them: those of the tenant whose run it is. */
 function instancesOf(services: Services): AgentHandles {
   return (from, name = agentOfScope(from)) => {
-    const scope = scopeOf(tenantOfScope(from), name);
-    return agentHandle(persistenceOf(services, scope), services.agents.get(name) ?? name);
+    const tenant = tenantOfScope(from);
+    const persistence = persistenceOf(services, scopeOf(tenant, name));
+    return { ...agentHandle(persistence, services.agents.get(name) ?? name), tenant };
   };
 }
 

@@ -14,12 +14,15 @@ type RunContext = Pick<SessionJobContext, 'action' | 'runtime' | 'runId' | 'now'
   readonly signal: AbortSignal | undefined;
 };
 
-const withoutInstances: AgentHandles = () => {
-  throw new InvalidInputError(
-    'options.handles',
-    'is missing: this run has no store of snapshots (see agentHandles)',
-  );
-};
+const withoutInstances: AgentHandles = (from, name = from) => ({
+  name,
+  instance() {
+    throw new InvalidInputError(
+      'options.handles',
+      'is missing: this run has no store of snapshots (see agentHandles)',
+    );
+  },
+});
 
 /**
  * What a handler gets for one session. Its signal is made when it is first asked for: it costs as much as all else of a

@@ -21,8 +21,8 @@ export interface SessionJobContext<
   memory(identity?: Identity): AgentMemory;
   /** An instance of this agent, the one whose key is the session's id unless another is named. */
   instance(key?: string): AgentInstance<Agent>;
-  /** Another agent, and its instances; where there are tenants, of the same tenant. */
-  agent(name: string): AgentHandle;
+  /** This agent, or another one, and its instances; where there are tenants, of the same tenant. */
+  agent(name?: string): AgentHandle;
   /**
    * The value of a secret: the variable of this name, or what the deployment keeps under it. Rejects `secret_unavailable`
    * where there is none, or it cannot be read.

@@ -18,6 +18,8 @@ export interface AgentInstance<Agent = unknown> {
 /** A kind of agent, bound to where its instances are kept. */
 export interface AgentHandle<Agent = unknown> {
   readonly name: string;
+  /** Whose it is, where agents of several tenants are kept apart. */
+  readonly tenant?: string | undefined;
   instance(key: string): AgentInstance<Agent>;
 }
 

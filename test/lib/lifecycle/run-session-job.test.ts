@@ -515,6 +515,15 @@ describe('the instances of agents in a run', () => {
     expect((await thaw({ store }, 'support', 'a')).status).toBe('not_found');
   });
 
+  test('are of the agent itself where no other is named, whose name is known without a store too', async () => {
+    await register('a');
+
+    const { jobs } = await run(async (_session, { agent }) => agent().name);
+    const storeless = await runSessionJob(runtime, 'count', (_session, { agent }) => agent().name);
+
+    for (const [job] of [jobs, storeless]) expect(job?.result).toBe('support');
+  });
+
   test('fail the job where the run was given no store, and say what to give', async () => {
     await register('a');
 
