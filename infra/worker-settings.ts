@@ -1,7 +1,7 @@
 import { functionMemoryMb } from './service-functions.ts';
-import { anObject, type Kind, listOf, wholeNumber } from './setting-kinds.ts';
+import { anObject, flag, type Kind, listOf, wholeNumber } from './setting-kinds.ts';
 
-/** What actions need: variables, secrets, models, and memory to work in. */
+/** What actions need: variables, secrets, models, memory to work in, and whom webhooks may reach. */
 export interface WorkerSettings {
   readonly environment: Readonly<Record<string, string>>;
   /** Of each variable the name, or the full ARN, of a secret in Secrets Manager. */
@@ -10,6 +10,8 @@ export interface WorkerSettings {
   readonly bedrockModels: readonly string[];
   /** Megabytes. */
   readonly memorySize: number;
+  /** Whether webhooks may reach addresses of private networks. */
+  readonly allowPrivateAddresses: boolean;
 }
 
 type Context = Readonly<Record<string, unknown>>;
@@ -43,7 +45,7 @@ const secretIds: Values = {
 };
 const memory = wholeNumber(functionMemoryMb, 10_240);
 
-const names = ['environment', 'secrets', 'bedrockModels', 'memorySize'] as const;
+const names = ['environment', 'secrets', 'bedrockModels', 'memorySize', 'allowPrivateAddresses'] as const;
 type Name = (typeof names)[number];
 
 /**
@@ -68,6 +70,7 @@ export function parseWorker(context: Context, refuse: Refuse): WorkerSettings {
     secrets: recordOf('secrets', secretIds),
     bedrockModels: settingOf('bedrockModels', models) ?? [],
     memorySize: settingOf('memorySize', memory) ?? functionMemoryMb,
+    allowPrivateAddresses: settingOf('allowPrivateAddresses', flag) ?? false,
   };
   checkTogether(worker, refuse);
   return worker;

@@ -12,6 +12,8 @@ export const environment = {
   secrets: 'DORMOUSE_SECRETS',
   /** Ids of the models that actions may invoke, parted by commas. */
   bedrockModels: 'DORMOUSE_BEDROCK_MODELS',
+  /** `true`: webhooks may reach addresses of private networks. */
+  allowPrivateAddresses: 'DORMOUSE_ALLOW_PRIVATE_ADDRESSES',
   /** What names are hashed with in the log: of one deployment, and not known to those who only read its log. */
   logKey: 'DORMOUSE_LOG_KEY',
 } as const;

@@ -6,11 +6,12 @@ import type { WorkerSettings } from '../worker-settings.ts';
 
 /** The variables that a worker has for its actions. Of secrets it has the names, never the values. */
 export function workerEnvironment(worker: WorkerSettings): Record<string, string> {
-  const { secrets, bedrockModels } = worker;
+  const { secrets, bedrockModels, allowPrivateAddresses } = worker;
   return {
     ...worker.environment,
     ...(Object.keys(secrets).length > 0 && { [environment.secrets]: JSON.stringify(secrets) }),
     ...(bedrockModels.length > 0 && { [environment.bedrockModels]: bedrockModels.join(',') }),
+    ...(allowPrivateAddresses && { [environment.allowPrivateAddresses]: 'true' }),
   };
 }
 

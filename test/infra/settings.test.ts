@@ -17,7 +17,13 @@ describe('the settings', () => {
       alarmEmail: undefined,
       throttle: { rateLimit: 500, burstLimit: 1000 },
       corsOrigins: [],
-      worker: { environment: {}, secrets: {}, bedrockModels: [], memorySize: 1024 },
+      worker: {
+        environment: {},
+        secrets: {},
+        bedrockModels: [],
+        memorySize: 1024,
+        allowPrivateAddresses: false,
+      },
     });
   });
 

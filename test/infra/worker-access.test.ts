@@ -93,6 +93,7 @@ describe('the worker of the stack', () => {
     secrets: { MODEL_KEY: 'prod/model-key' },
     bedrockModels: ['amazon.nova-lite-v1:0', 'amazon.nova-pro-v1:0'],
     memorySize: 2048,
+    allowPrivateAddresses: true,
   };
   const { template } = synthesizedStack({ worker });
   const functionsOf = (from: Template) =>
@@ -109,13 +110,15 @@ describe('the worker of the stack', () => {
       MODEL_URL: 'https://model.example.com',
       [environment.secrets]: '{"MODEL_KEY":"prod/model-key"}',
       [environment.bedrockModels]: 'amazon.nova-lite-v1:0,amazon.nova-pro-v1:0',
+      [environment.allowPrivateAddresses]: 'true',
       MemorySize: 2048,
     });
     const others = functions.filter((fn) => fn !== work);
     expect(others.length).toBeGreaterThan(20);
     for (const fn of others) {
       expect(fn.MemorySize).toBe(1024);
-      for (const name of ['MODEL_URL', environment.secrets, environment.bedrockModels])
+      const { secrets, bedrockModels, allowPrivateAddresses } = environment;
+      for (const name of ['MODEL_URL', secrets, bedrockModels, allowPrivateAddresses])
         expect(fn).not.toHaveProperty(name);
     }
   });
@@ -130,6 +133,7 @@ describe('the worker of the stack', () => {
     for (const fn of functionsOf(synthesizedStack().template)) {
       expect(fn).not.toHaveProperty(environment.secrets);
       expect(fn).not.toHaveProperty(environment.bedrockModels);
+      expect(fn).not.toHaveProperty(environment.allowPrivateAddresses);
     }
   });
 });

@@ -9,6 +9,7 @@ const worker = {
   },
   bedrockModels: ['eu.anthropic.claude-sonnet-4-v1:0', 'amazon.nova-lite-v1:0'],
   memorySize: 2048,
+  allowPrivateAddresses: true,
 };
 
 function problemsOf(context: Record<string, unknown>): readonly string[] {
@@ -31,6 +32,7 @@ describe('the settings of the worker', () => {
         'worker.secrets': JSON.stringify(worker.secrets),
         'worker.bedrockModels': worker.bedrockModels.join(','),
         'worker.memorySize': '2048',
+        'worker.allowPrivateAddresses': 'true',
       },
     ];
 
@@ -76,6 +78,8 @@ describe('the settings of the worker', () => {
     ['memorySize', 10_241, memory],
     ['memorySize', 1500.5, memory],
     ['memorySize', '2 GB', memory],
+    ['allowPrivateAddresses', 'yes', /must be true or false$/],
+    ['allowPrivateAddresses', 1, /must be true or false$/],
   ])('refuse worker.%s that is %j, by name and with what it must be', (name, value, message) => {
     const [setting = ''] = name.split('.');
 
@@ -89,12 +93,13 @@ describe('the settings of the worker', () => {
 
   test.each([['fast'], [7], [['environment']]])('refuse a worker that is %j', (given) => {
     expect(problemsOf({ worker: given })).toEqual([
-      'worker must be an object of environment, secrets, bedrockModels, memorySize',
+      'worker must be an object of environment, secrets, bedrockModels, memorySize, allowPrivateAddresses',
     ]);
   });
 
   test('refuse one that there is not, wherever it is misspelled', () => {
-    const these = 'is not a setting; these are: environment, secrets, bedrockModels, memorySize';
+    const these =
+      'is not a setting; these are: environment, secrets, bedrockModels, memorySize, allowPrivateAddresses';
 
     expect(problemsOf({ worker: { secret: {} } })).toEqual([`worker.secret ${these}`]);
     expect(problemsOf({ 'worker.memory': '2048' })).toEqual([`worker.memory ${these}`]);
