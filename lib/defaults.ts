@@ -182,6 +182,10 @@ export const jobPageSize = 100;
 /** A job's result as JSON, in bytes. A page of jobs must fit into one item. */
 export const jobResultMaxBytes = 1024;
 
+/** What is read of the answer to a webhook, and what a job says of the problem in it, in characters. */
+export const webhookAnswerMaxBytes = 64 * 1024;
+export const webhookProblemMaxChars = 300;
+
 /** Sessions that a run may be asked to visit by name. */
 export const runMaxSessions = 100;
 

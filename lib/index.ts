@@ -118,3 +118,4 @@ export { inMemoryStores } from './sessions/in-memory-stores.ts';
 export type { Identity, Session } from './sessions/session.ts';
 export type * from './sessions/session-store.ts';
 export { type SqsRunQueueOptions, sqsRunQueue } from './sqs/sqs-run-queue.ts';
+export { type WebhookOptions, webhook } from './webhooks/webhook.ts';

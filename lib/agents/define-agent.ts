@@ -1,5 +1,5 @@
 import { sessionTimeoutEndSecs } from '../defaults.ts';
-import { nearestName } from '../nearest-name.ts';
+import { unknownFieldProblem } from '../nearest-name.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
 import { actionsProblem, isObject, schedulesProblem } from './actions.ts';
@@ -92,18 +92,13 @@ function fieldsOf<T>() {
   return (fields: Record<keyof T, 1>): readonly string[] => Object.keys(fields);
 }
 
-/** A field that nothing reads is one that somebody meant to have an effect. */
 function refuseUnknown(
   given: object | undefined,
   known: readonly string[],
   refuse: (problem: string) => never,
 ): void {
-  for (const field of Object.keys(given ?? {})) {
-    if (known.includes(field)) continue;
-    const nearest = nearestName(field, known);
-    const there = nearest ? `did you mean '${nearest}'?` : `there are: ${known.join(', ')}`;
-    refuse(`there is no field '${field}'; ${there}`);
-  }
+  const problem = given && unknownFieldProblem(given, known);
+  if (problem !== undefined) refuse(problem);
 }
 
 /** What a run would refuse of every session is refused here. */

@@ -6,6 +6,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { assertBundlerInstalled, ServiceFunction } from '../../infra/constructs/service-function.ts';
 import { lazyModules } from '../../infra/lazy-modules.ts';
+import { projectRoot } from '../../infra/project.ts';
 import { serviceFunctions } from '../../infra/service-functions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dormouse-bundle-'));
@@ -85,6 +86,30 @@ describe('a bundle', () => {
       { name: 'lazy', actions: ['digest', 'prune-raw-memory'] },
       { name: 'shared', actions: ['visit', 'prune-raw-memory'] },
     ]);
+  });
+
+  test('is made without what sends webhooks, also where an agents module has one at hand', async () => {
+    const agents = join(folder, 'webhooks.ts');
+    writeFileSync(
+      agents,
+      `import { defineAgent, webhook } from 'dormouse';
+       const digest = webhook({ url: 'https://agents.example.com/digest', secret: 'DIGEST_SECRET' });
+       export default [defineAgent({ name: 'sent', actions: { digest } })];`,
+    );
+    const leftOut = lazyModules(agents);
+    expect(leftOut).toEqual([join(projectRoot, 'lib/webhooks/send-webhook.ts')]);
+
+    const { entry } = serviceFunctions['list-agents'];
+    const made = (...without: string[]) =>
+      bundled((stack) => {
+        const props = { ...defaults, description: '', entry, agents, leftOut: without };
+        new ServiceFunction(stack, 'Bundled', props);
+      });
+    const [bundle, whole] = [made(...leftOut), made()].map((file) => readFileSync(file, 'utf8'));
+
+    expect(whole).toContain('webhook-signature');
+    expect(bundle).not.toContain('webhook-signature');
+    expect(bundle).not.toContain('ipaddr');
   });
 
   test('is not attempted without esbuild: the message says what to install', () => {
