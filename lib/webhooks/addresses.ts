@@ -19,7 +19,7 @@ export type LookupAll = (
 ) => void;
 
 /** The host has an address that nothing may be sent to. */
-export class AddressRefusedError extends DormouseError {
+class AddressRefusedError extends DormouseError {
   readonly code = 'address_refused';
 }
 
@@ -53,6 +53,7 @@ function refusalOf(
   { protocol }: URL,
   { loopback, privateAddresses }: Reach,
 ): AddressRefusedError | undefined {
+  if (!ipaddr.isValid(address)) return new AddressRefusedError('its address cannot be read');
   // One of IPv4 that is written as one of IPv6 is the one of IPv4.
   const parsed = ipaddr.process(address);
   const range = parsed.range();

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { defineAgent, webhook } from '../../lib/index.ts';
+import { projectRoot } from '../../infra/project.ts';
+import { createRuntime, defineAgent, inMemoryStores, runSessionJob, webhook } from '../../lib/index.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { request } from '../support/every-route.ts';
 import { lifecycleFunctions } from '../support/lifecycle-functions.ts';
@@ -14,6 +17,31 @@ beforeEach(() => {
 afterEach(() => {
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
+});
+
+test("the README's example of a request is what is sent", async () => {
+  const text = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+  const [, section = ''] = text.split('### An action in any language\n');
+  const [sent = ''] = /^\{"agent":.*$/m.exec(section) ?? [];
+  const [, id] = /^webhook-id: (.*)$/m.exec(section) ?? [];
+  const { session, run, ...example } = JSON.parse(sent);
+  const receiver = await webhookReceiver((response) => response.end());
+  const { url } = receiver;
+  const runtime = createRuntime(example.agent, { stores: inMemoryStores() });
+
+  await runSessionJob(runtime, run.action, webhook({ url, secret: 'DIGEST_SECRET' }), {
+    sessions: [
+      {
+        ...session,
+        registeredAt: new Date(session.registeredAt),
+        lastActiveAt: new Date(session.lastActiveAt),
+      },
+    ],
+    runId: run.runId,
+    now: new Date(run.startedAt),
+  });
+
+  expect(receiver.received).toMatchObject([{ body: sent, headers: { 'webhook-id': id } }]);
 });
 
 describe.each([

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 /** A signing secret of 24 bytes. */
 export const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
-export interface Received {
+interface Received {
   readonly headers: Record<string, string>;
   readonly body: string;
 }

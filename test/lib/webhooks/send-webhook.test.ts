@@ -311,6 +311,12 @@ describe('the address of a webhook', () => {
     expect(received[0]?.headers.host).toBe(`hooks.example.com:${port}`);
   });
 
+  test('is refused where it cannot be read', async () => {
+    const lookup = resolving('not an address');
+
+    expect(await reasonOf({ url: 'https://hooks.example.com/', lookup })).toMatch(/cannot be read$/);
+  });
+
   test('is not connected to where it is refused', async () => {
     const { port, received } = await webhookReceiver(json(1));
     const lookup = resolving('127.0.0.1');
