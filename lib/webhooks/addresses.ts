@@ -1,6 +1,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { environment } from '../environment.ts';
 import { DormouseError } from '../errors.ts';
 
 /** Whom a process may send to besides public addresses over https. */
@@ -9,6 +10,14 @@ export interface Reach {
   readonly loopback: boolean;
   /** Private networks, such as a VPC. */
   readonly privateAddresses: boolean;
+}
+
+/** In Lambda, what listens on the machine itself is the runtime, which no URL is to reach. */
+export function reachOf(env: Readonly<Record<string, string | undefined>>): Reach {
+  return {
+    loopback: !env.AWS_LAMBDA_FUNCTION_NAME,
+    privateAddresses: env[environment.allowPrivateAddresses] === 'true',
+  };
 }
 
 /** `dns.lookup`, or what stands for it in a test. */

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { webhookAnswerMaxBytes, webhookProblemMaxChars } from '../defaults.ts';
-import { environment } from '../environment.ts';
 import { messageOf } from '../errors.ts';
 import { failed, JobOutcomeError } from '../lifecycle/job-outcome.ts';
 import type { SessionJobContext } from '../lifecycle/session-job.ts';
 import { shownValue } from '../persistence/shown-value.ts';
 import { isRunId, timeOfRunId } from '../runs/run-id.ts';
 import type { Session } from '../sessions/session.ts';
-import { checkedLookup, type LookupAll, type Reach } from './addresses.ts';
+import { checkedLookup, type LookupAll, type Reach, reachOf } from './addresses.ts';
 import { type Answer, post } from './post.ts';
 import { signingSecretProblem } from './signing-secret.ts';
 import type { WebhookOptions } from './webhook.ts';
@@ -33,7 +32,7 @@ export async function sendWebhook(
   { url, secret }: WebhookOptions,
   session: Session,
   context: Context,
-  { reach = ownReach(), lookup }: Surroundings = {},
+  { reach = reachOf(process.env), lookup }: Surroundings = {},
 ): Promise<unknown> {
   const signer = new Webhook(await signingSecret(secret, context));
   const target = new URL(url);
@@ -59,14 +58,6 @@ export async function sendWebhook(
     if (error instanceof JobOutcomeError) throw error;
     throw failed(`the webhook at ${target.host} could not be reached: ${messageOf(error)}`);
   }
-}
-
-/** In Lambda, what listens on the machine itself is the runtime, which no URL is to reach. */
-function ownReach(env: NodeJS.ProcessEnv = process.env): Reach {
-  return {
-    loopback: !env.AWS_LAMBDA_FUNCTION_NAME,
-    privateAddresses: env[environment.allowPrivateAddresses] === 'true',
-  };
 }
 
 async function signingSecret(secret: string, context: Context): Promise<string> {

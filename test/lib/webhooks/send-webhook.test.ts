@@ -9,7 +9,7 @@ import { runSessionJob } from '../../../lib/lifecycle/run-session-job.ts';
 import { requestedRunId } from '../../../lib/runs/run-id.ts';
 import { createRuntime } from '../../../lib/sessions/create-runtime.ts';
 import { inMemoryStores } from '../../../lib/sessions/in-memory-stores.ts';
-import { checkedLookup, type LookupAll, type Reach } from '../../../lib/webhooks/addresses.ts';
+import { checkedLookup, type LookupAll, type Reach, reachOf } from '../../../lib/webhooks/addresses.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { webhook } from '../../../lib/webhooks/webhook.ts';
 import { signingSecret, webhookReceiver } from '../../support/webhook-receiver.ts';
@@ -338,6 +338,36 @@ describe('the address of a webhook', () => {
     expect(await reasonOf({ url: 'http://localhost/', reach, lookup })).toMatch(
       /http is for a server on your own/,
     );
+  });
+
+  test('is judged again for each request: no connection is used twice', async () => {
+    const { port, received } = await webhookReceiver(json(1));
+    const lookup = vi.fn(resolving('169.254.169.254')).mockImplementationOnce(resolving('127.0.0.1'));
+    const url = `http://hooks.example.com:${port}/`;
+
+    expect(await jobOf({ url, reach: everywhere, lookup })).toMatchObject({ ok: true });
+    expect(await jobOf({ url, reach: everywhere, lookup })).toMatchObject({ ok: false });
+
+    expect(received).toHaveLength(1);
+  });
+
+  test('is spoken to with TLS where the URL says https', async () => {
+    const { port, received } = await webhookReceiver(json(1));
+
+    expect(await reasonOf({ url: `https://127.0.0.1:${port}/`, reach: everywhere })).toMatch(
+      /could not be reached: .*(SSL|EPROTO)/,
+    );
+    expect(received).toEqual([]);
+  });
+
+  test.each([
+    [{}, true, false],
+    [{ DORMOUSE_ALLOW_PRIVATE_ADDRESSES: 'true' }, true, true],
+    [{ DORMOUSE_ALLOW_PRIVATE_ADDRESSES: 'false' }, true, false],
+    [{ AWS_LAMBDA_FUNCTION_NAME: 'work' }, false, false],
+    [{ AWS_LAMBDA_FUNCTION_NAME: 'work', DORMOUSE_ALLOW_PRIVATE_ADDRESSES: 'true' }, false, true],
+  ])('may be what the environment %j allows', (env, loopback, privateAddresses) => {
+    expect(reachOf(env)).toEqual({ loopback, privateAddresses });
   });
 
   test('may be of this machine but for in Lambda, where the runtime listens', async () => {
