@@ -33,7 +33,7 @@ export function webhook(options: WebhookOptions): ActionHandler {
   const problem = problemOf(options);
   if (problem !== undefined) throw new InvalidDefinitionError(`webhook: ${problem}`);
   const { url, secret } = options;
-  // Where it is sent only: no function but the worker's has this file in its bundle.
+  // Imported on first use: no function but the worker has this file in its bundle (see infra/lazy-modules.ts).
   return async (session, context) => {
     const { sendWebhook } = await import('./send-webhook.ts');
     return sendWebhook({ url, secret }, session, context);
