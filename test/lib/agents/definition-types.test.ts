@@ -7,6 +7,7 @@ import {
   scheduleDescriptor,
   thaw,
   updateAgent,
+  webhook,
 } from '../../../lib/index.ts';
 
 interface Support {
@@ -99,6 +100,33 @@ describe('the types of a definition', () => {
       });
       // @ts-expect-error no handlers
       defineAgent({ name: 'a', actions: async () => ({ default: { digest: 'x' } }) });
+    });
+  });
+
+  test('are those of the schema, and of the names there are, beside a webhook', () => {
+    typesOnly(async () => {
+      const digest = webhook({ url: 'https://agents.example.com/digest', secret: 'DIGEST_SECRET' });
+      const support = defineAgent({
+        name: 'support',
+        state: schema,
+        actions: { digest, wake: (_session, { instance }) => instance().thaw() },
+        schedules: [scheduleDescriptor('nightly', '@daily', 'digest')],
+      });
+      const thawed = await thaw(config, support, 'a');
+      if (thawed.status === 'ok') expectTypeOf(thawed.agent).toEqualTypeOf<Support>();
+      const loading = defineAgent({
+        name: 'a',
+        load: (dump): Support => dump,
+        actions: { digest },
+      });
+      const loaded = await thaw(config, loading, 'a');
+      if (loaded.status === 'ok') expectTypeOf(loaded.agent).toEqualTypeOf<Support>();
+      defineAgent({
+        name: 'a',
+        actions: { digest },
+        // @ts-expect-error no such action
+        schedules: [scheduleDescriptor('nightly', '@daily', 'digst')],
+      });
     });
   });
 
