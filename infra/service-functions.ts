@@ -132,6 +132,18 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     entry: 'functions/http/list-capsules.ts',
     access: [{ table: sessionsTable, operations: ['GetItem'], indexOperations: ['Query'] }],
   },
+  compact: {
+    id: 'Compact',
+    entry: 'functions/http/compact.ts',
+    // Its number is taken and messages replaced by updates, a large capsule and what came before it are put.
+    access: [
+      {
+        table: sessionsTable,
+        operations: ['GetItem', 'PutItem', 'UpdateItem'],
+        indexOperations: ['Query'],
+      },
+    ],
+  },
   'export-memory': {
     id: 'ExportMemory',
     entry: 'functions/http/export-memory.ts',

@@ -71,6 +71,21 @@ export async function pageAnswer(
   return json(200, { items, cursor: after === undefined ? undefined : encodeCursor(list, after) });
 }
 
+/**
+ * As many of these items, from the first on, as fit into one answer beside its other fields.
+ *
+ * @throws TooLargeError where already the first one does not
+ */
+export function fittingItems<Item>(items: readonly Item[], others: unknown): readonly Item[] {
+  let bytes = travelBytes(jsonText(others));
+  const tooMany = items.findIndex((item) => {
+    bytes += travelBytes(jsonText(item));
+    return bytes > pageMaxBytes;
+  });
+  if (tooMany === 0) throw new TooLargeError(bytes, pageMaxBytes);
+  return tooMany === -1 ? items : items.slice(0, tooMany);
+}
+
 /** Whether a page could show the item: what no reader could be sent must not be stored over HTTP. */
 export function assertListable(item: unknown): void {
   const size = travelBytes(jsonText(item));

@@ -1,4 +1,5 @@
 import { DormouseError } from '../../lib/errors.ts';
+import type { EmptySummaryError } from '../../lib/lifecycle/compact-memory.ts';
 import type {
   ForbiddenByPolicyError,
   IdConflictError,
@@ -21,12 +22,14 @@ type RequestErrorCode =
   | 'unsupported_media_type'
   | 'unsupported_encoding'
   | 'throttled'
+  | 'overtaken'
   | 'internal';
 
 type MemoryErrorCode =
   | InvalidInputError['code']
   | ForbiddenByPolicyError['code']
   | IdConflictError['code']
+  | EmptySummaryError['code']
   | SessionNotFoundError['code'];
 
 type RunErrorCode = UnknownActionError['code'] | RunNotFoundError['code'] | TooManyRunsError['code'];
@@ -42,6 +45,7 @@ export const problems = {
   invalid_key: { status: 400, title: 'The agent name or key is not valid' },
   invalid_option: { status: 400, title: 'A parameter is out of its range' },
   invalid_input: { status: 400, title: 'A field is not what it must be' },
+  empty_summary: { status: 400, title: 'The summary is empty' },
   unknown_action: { status: 400, title: 'The agent has no such action' },
   forbidden_by_policy: { status: 403, title: 'The retention policy does not allow it' },
   forbidden: { status: 403, title: 'The caller may not do this' },
@@ -52,6 +56,7 @@ export const problems = {
   method_not_allowed: { status: 405, title: 'The resource does not have this method' },
   not_acceptable: { status: 406, title: 'What is stored is not of a type that the request accepts' },
   id_conflict: { status: 409, title: 'Another content is stored under this id' },
+  overtaken: { status: 409, title: 'What was summarised has changed meanwhile' },
   conflict: { status: 412, title: 'The precondition failed' },
   too_large: { status: 413, title: 'The content is too large' },
   unsupported_media_type: { status: 415, title: 'Only JSON is taken here' },

@@ -26,13 +26,18 @@ export function encodeCursor(list: readonly string[], place: string): string {
 
 export function decodeCursor(list: readonly string[], { query }: HttpRequest): string | undefined {
   if (query.cursor === undefined) return undefined;
-  const bytes = Buffer.from(query.cursor, 'base64url');
+  const place = placeIn(list, query.cursor);
+  if (place === undefined) throw invalidCursor();
+  return place;
+}
+
+/** The place that a cursor of this list was made of; undefined where it is none. */
+export function placeIn(list: readonly string[], cursor: string): string | undefined {
+  const bytes = Buffer.from(cursor, 'base64url');
   const place = bytes.subarray(digestBytes).toString();
   const isOurs =
-    bytes.toString('base64url') === query.cursor &&
-    digest(list, place).equals(bytes.subarray(0, digestBytes));
-  if (!isOurs) throw invalidCursor();
-  return place;
+    bytes.toString('base64url') === cursor && digest(list, place).equals(bytes.subarray(0, digestBytes));
+  return isOurs ? place : undefined;
 }
 
 /**

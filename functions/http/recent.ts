@@ -1,5 +1,6 @@
 import type { RecentQuery } from '../../lib/memory/agent-memory.ts';
 import { agentRuntime, registeredSession } from './agent-runtime.ts';
+import { dueForCompaction } from './due-for-compaction.ts';
 import { pageAnswer } from './fitting-page.ts';
 import { HttpError } from './http-error.ts';
 import { type Handle, httpHandler } from './http-handler.ts';
@@ -9,10 +10,11 @@ import { momentOf } from './query-timestamp.ts';
 import type { HttpRequest } from './request.ts';
 import { shownMessage } from './shown-memory.ts';
 
-/** `GET /v1/agents/{agent}/sessions/{session}/messages` */
+/** `GET /v1/agents/{agent}/sessions/{session}/messages`; with `?due=compaction`, what the next capsule would be made of */
 const getMessages: Handle = async (request, services) => {
   const runtime = agentRuntime(request, services);
   const { id } = await registeredSession(runtime, request);
+  if (request.query.due !== undefined) return dueForCompaction(request, runtime, id);
   const query = recentQuery(request);
   const { since = '', until = '', hours = '', order = '' } = request.query;
   const list = ['messages', runtime.agent, id, since, until, hours, order];

@@ -1,3 +1,4 @@
+import { handler as compact } from '../../functions/http/compact.ts';
 import { handler as deregisterSession } from '../../functions/http/deregister-session.ts';
 import { handler as describeApi } from '../../functions/http/describe-api.ts';
 import { handler as exportMemory } from '../../functions/http/export-memory.ts';
@@ -38,6 +39,7 @@ const handlers: Readonly<Record<Operation, HttpHandler>> = {
   recent,
   'forget-messages': forgetMessages,
   'list-capsules': listCapsules,
+  compact,
   'export-memory': exportMemory,
   'list-errors': listErrors,
   'start-run': startRun,

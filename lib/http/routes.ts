@@ -20,6 +20,7 @@ export type Operation =
   | 'recent'
   | 'forget-messages'
   | 'list-capsules'
+  | 'compact'
   | 'export-memory'
   | 'list-errors'
   | 'start-run'
@@ -49,6 +50,7 @@ export const routes: readonly Route[] = [
   { operation: 'recent', method: 'GET', path: `${session}/messages` },
   { operation: 'forget-messages', method: 'DELETE', path: `${session}/messages` },
   { operation: 'list-capsules', method: 'GET', path: `${session}/capsules` },
+  { operation: 'compact', method: 'POST', path: `${session}/capsules` },
   { operation: 'export-memory', method: 'GET', path: `${session}/export` },
   { operation: 'list-errors', method: 'GET', path: `${agent}/errors` },
   { operation: 'start-run', method: 'POST', path: `${agent}/runs` },

@@ -1,13 +1,11 @@
-import { compactionMaxBytes, compactionMaxMessages } from '../defaults.ts';
+import { compactionMaxMessages } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
-import type { AgentMemory, CapsulePage } from '../memory/agent-memory.ts';
-import { everyRecord } from '../memory/every-record.ts';
-import { ForgottenMeanwhileError, IdConflictError, InvalidInputError } from '../memory/memory-error.ts';
-import type { StoredRecord } from '../memory/memory-store.ts';
+import type { AgentMemory } from '../memory/agent-memory.ts';
+import { InvalidInputError } from '../memory/memory-error.ts';
 import type { Capsule, Message } from '../memory/message.ts';
-import { unpackMessage } from '../memory/message-codec.ts';
 import { parseTimestamp, type Timestamp } from '../memory/timestamp.ts';
 import type { ChatOptions } from './chat-options.ts';
+import { finishRemoval, messagesDue, startCompaction, storeCompaction } from './compaction.ts';
 import { isEmptySummary } from './empty-summary.ts';
 import { compactionCutoff } from './stale.ts';
 
@@ -80,111 +78,18 @@ export async function compactMemory(
       : parseTimestamp(options.until, 'until');
   if (to === undefined) return { status: 'nothing_due' };
 
-  const { store, scope } = memory;
-  const moment = await store.moment(scope);
-  const last = await lastCompaction(memory);
-  if (last !== undefined) await finishRemoval(memory, last.capsule);
-  const isCovered = coveredBy(last?.capsule);
-  // What arrives after 1 is not removed in 6, and would be summarised again.
-  const isFresh = (record: StoredRecord) => record.arrival <= moment.arrivals && !isCovered(record);
-  const messages = await messagesDue(memory, { to, maxMessages, isFresh });
+  const start = await startCompaction(memory);
+  const previous = start.last?.capsule;
+  if (previous !== undefined) await finishRemoval(memory, previous);
+  const messages = await messagesDue(memory, start, { to, maxMessages });
   if (messages.length === 0) return { status: 'nothing_due' };
 
-  const summary = await summarize({ messages, previous: last?.capsule, signal, chat });
+  const summary = await summarize({ messages, previous, signal, chat });
   if (isEmptySummary(summary)) throw new EmptySummaryError();
   // Whoever called this off has been told that it failed: nothing may change after that.
   signal?.throwIfAborted();
 
-  const capsule = memory.capsuleFromWindow(messages, summary, last?.capsule);
-  const id = compactionId((last?.number ?? 0) + 1);
-  try {
-    await memory.storeCapsule({ ...capsule, id, horizon: moment.arrivals }, { since: moment });
-  } catch (error) {
-    if (error instanceof IdConflictError || error instanceof ForgottenMeanwhileError)
-      return { status: 'overtaken' };
-    throw error;
-  }
-  return {
-    status: 'compacted',
-    capsuleId: id,
-    removed: await removeCovered(memory, capsule.messageIds, moment.arrivals),
-  };
-}
-
-const compactionId = (number: number) => `compaction-${number}`;
-
-/**
- * The last capsule that a compaction made; there may be others, which it does not build on. It is among the newest few,
- * though not the very newest where the clocks of two machines differ.
- */
-async function lastCompaction(
-  memory: AgentMemory,
-): Promise<{ capsule: Capsule; number: number } | undefined> {
-  let after: string | undefined;
-  do {
-    const page: CapsulePage = await memory.listCapsules({ order: 'desc', after });
-    const made = page.items.map((capsule) => ({ capsule, number: compactionNumber(capsule.id) }));
-    const last = made.sort((a, b) => b.number - a.number)[0];
-    if (last !== undefined && last.number > 0) return last;
-    after = page.next;
-  } while (after !== undefined);
-  return undefined;
-}
-
-/** 0 where no compaction has made the capsule: after a number without a successor none could be stored any more. */
-function compactionNumber(id: string): number {
-  const number = Number(/^compaction-(\d+)$/.exec(id)?.[1] ?? 0);
-  return Number.isSafeInteger(number + 1) ? number : 0;
-}
-
-/** The first message is removed last: as long as it is there, others may be too. */
-async function removeCovered(
-  { store, scope }: AgentMemory,
-  [first, ...others]: readonly string[],
-  horizon: number,
-): Promise<number> {
-  const moment = { arrivals: horizon };
-  const removed = await store.removeCompacted(scope, others, moment);
-  return removed + (first === undefined ? 0 : await store.removeCompacted(scope, [first], moment));
-}
-
-/** What was summarised for the capsule: what has one of its ids, and had arrived when its messages were read. */
-function coveredBy(capsule: Capsule | undefined): (record: StoredRecord) => boolean {
-  // A capsule of a release that kept no horizon: rather twice in a summary than in none.
-  if (capsule?.horizon === undefined) return () => false;
-  const { horizon } = capsule;
-  const ids = new Set(capsule.messageIds);
-  return ({ id, arrival }) => ids.has(id) && arrival <= horizon;
-}
-
-async function finishRemoval(memory: AgentMemory, capsule: Capsule): Promise<void> {
-  const { store, scope } = memory;
-  const [first = ''] = capsule.messageIds;
-  if (first === '' || capsule.horizon === undefined) return;
-  const found = await store.get(scope, 'message', first);
-  if (found === undefined || !coveredBy(capsule)(found)) return;
-  await removeCovered(memory, capsule.messageIds, capsule.horizon);
-}
-
-async function messagesDue(
-  memory: AgentMemory,
-  {
-    to,
-    maxMessages,
-    isFresh,
-  }: { to: number; maxMessages: number; isFresh: (record: StoredRecord) => boolean },
-): Promise<Message[]> {
-  const due: Message[] = [];
-  let bytes = 0;
-  for await (const records of everyRecord(memory, 'message', { to })) {
-    for (const record of records) {
-      if (!isFresh(record)) continue;
-      bytes += record.dump.bytes;
-      // The window of a session with large messages is shorter: a worker holds those of several sessions.
-      if (due.length > 0 && bytes > compactionMaxBytes) return due;
-      due.push(await unpackMessage(record));
-      if (due.length >= maxMessages) return due;
-    }
-  }
-  return due;
+  const stored = await storeCompaction(memory, start, messages, summary);
+  if (stored === undefined) return { status: 'overtaken' };
+  return { status: 'compacted', capsuleId: stored.capsule.id, removed: stored.removed };
 }

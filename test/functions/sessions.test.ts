@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { handler as compact } from '../../functions/http/compact.ts';
 import { handler as deregisterSession } from '../../functions/http/deregister-session.ts';
 import { handler as exportMemory } from '../../functions/http/export-memory.ts';
 import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
@@ -209,6 +210,7 @@ describe('the handlers of sessions and memory', () => {
     ['recent', recent, 'GET', {}],
     ['forget-messages', forgetMessages, 'DELETE', range],
     ['list-capsules', listCapsules, 'GET', {}],
+    ['compact', compact, 'POST', { body: '{"messageIds":["m"],"summary":"s"}' }],
     ['export-memory', exportMemory, 'GET', {}],
     ['list-errors', listErrors, 'GET', {}],
   ];

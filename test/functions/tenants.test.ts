@@ -27,6 +27,7 @@ const calls: readonly [method: string, path: string, status: number, body?: stri
   ['GET', `${agent}/sessions`, 200],
   ['POST', `${agent}/sessions/${session}/messages`, 201, message],
   ['GET', `${agent}/sessions/${session}/messages`, 200],
+  ['POST', `${agent}/sessions/${session}/capsules`, 201, '{"messageIds":["m"],"summary":"s"}'],
   ['GET', `${agent}/sessions/${session}/capsules`, 200],
   ['GET', `${agent}/sessions/${session}/export`, 200],
   ['GET', `${agent}/errors`, 200],

@@ -28,6 +28,10 @@ const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>
     '{SessionsTable}/index/byPlace': ['Query'],
   },
   'list-capsules': { '{SessionsTable}': ['GetItem'], '{SessionsTable}/index/byPlace': ['Query'] },
+  compact: {
+    '{SessionsTable}': ['GetItem', 'PutItem', 'UpdateItem'],
+    '{SessionsTable}/index/byPlace': ['Query'],
+  },
   'export-memory': { '{SessionsTable}': ['GetItem', 'Query'], '{SessionsTable}/index/byPlace': ['Query'] },
   'list-errors': { '{ErrorsTable}': ['Query'] },
   'start-run': { '{RunsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'] },

@@ -1,4 +1,4 @@
-import { keyMaxBytes, rememberMaxMessages } from '../../../lib/defaults.ts';
+import { compactionMaxMessages, keyMaxBytes, rememberMaxMessages } from '../../../lib/defaults.ts';
 import type { ErrorCode } from '../http-error.ts';
 import { hoursMax } from '../limits.ts';
 import {
@@ -82,10 +82,34 @@ const at = (what: string, required?: true): QueryDescription => ({
   schema: moment,
   ...(required && { required }),
 });
+/** With `due`, also what the next capsule builds on, and when all of it was read. */
+const messagePage = object(
+  {
+    ...(listOf(ref('Message')).properties as Json),
+    ...{ previous: text, previousSummary: anything, moment: text },
+  },
+  ['items'],
+);
 const page = (item: string) => ({ 200: described('A page', { content: jsonContent(listOf(ref(item))) }) });
 
 export const sessionSchemas = {
   ...{ Session: sessionShape, Message: message, NewMessage: newMessage, Capsule: capsule, ErrorEntry: error },
+  NewCapsule: closed(
+    {
+      messageIds: {
+        ...{ type: 'array', items: name, minItems: 1, maxItems: compactionMaxMessages, uniqueItems: true },
+        description: 'The messages that were summarised: exactly these are removed',
+      },
+      summary: { description: 'Any JSON value that says something' },
+      previous: {
+        ...name,
+        type: ['string', 'null'],
+        description: 'The id of the capsule that the summary builds on, where there is one',
+      },
+      moment: { ...text, description: 'As it came with the messages that were due' },
+    },
+    ['messageIds', 'summary'],
+  ),
   Registration: closed({ meta: { ...record, description: 'What the caller wants to know of it' } }, []),
   Memory: object(
     {
@@ -107,6 +131,7 @@ type SessionOperation =
   | 'recent'
   | 'forget-messages'
   | 'list-capsules'
+  | 'compact'
   | 'export-memory'
   | 'list-errors';
 
@@ -190,9 +215,13 @@ export const sessionOperations: Descriptions<SessionOperation> = {
         description: 'Oldest or newest first',
         schema: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
       },
+      due: {
+        description: 'compaction: what the next capsule would be made of; cannot be combined with the others',
+        schema: { type: 'string', enum: ['compaction'] },
+      },
       ...paging,
     },
-    responses: page('Message'),
+    responses: { 200: described('A page', { content: jsonContent(messagePage) }) },
     errors: [...ofPages, ...ofMemory],
   },
   'forget-messages': {
@@ -221,6 +250,18 @@ export const sessionOperations: Descriptions<SessionOperation> = {
     query: paging,
     responses: page('Capsule'),
     errors: [...ofPages, ...ofMemory],
+  },
+  compact: {
+    tag: 'sessions',
+    summary: 'Replace exactly these messages by one capsule; the same again is the same capsule',
+    parameters: [agent, session],
+    query: {},
+    requestBody: described('What was summarised, and the summary', {
+      required: true,
+      content: jsonContent(ref('NewCapsule')),
+    }),
+    responses: { 201: described('The capsule', { content: jsonContent(ref('Capsule')) }) },
+    errors: ['empty_summary', 'overtaken', ...ofBodies, ...ofMemory],
   },
   'export-memory': {
     tag: 'sessions',

@@ -1,0 +1,36 @@
+import { compactWindow, type SummarizedWindow } from '../../lib/lifecycle/compact-window.ts';
+import { agentRuntime, registeredSession } from './agent-runtime.ts';
+import { assertListable } from './fitting-page.ts';
+import { HttpError } from './http-error.ts';
+import { type Handle, httpHandler } from './http-handler.ts';
+import { jsonBody, objectOf } from './json-body.ts';
+import { decodeMoment } from './moment.ts';
+import { json } from './response.ts';
+import { shownCapsule } from './shown-memory.ts';
+
+const fields = ['messageIds', 'summary', 'previous', 'moment'];
+
+/** `POST /v1/agents/{agent}/sessions/{session}/capsules` */
+const postCapsule: Handle = async (request, services) => {
+  const runtime = agentRuntime(request, services);
+  const body = objectOf(await jsonBody(request), fields);
+  const { messageIds, summary, moment } = body;
+  // As capsules show it where there is none.
+  const previous = body.previous ?? undefined;
+  assertListable({ messageIds, summary });
+  const { id } = await registeredSession(runtime, request);
+
+  const result = await compactWindow(runtime.memory(id), {
+    // Their types are the library's to check: it names the field.
+    messageIds: messageIds as SummarizedWindow['messageIds'],
+    summary,
+    previousId: previous as SummarizedWindow['previousId'],
+    moment: moment === undefined ? undefined : decodeMoment(runtime, id, moment),
+  });
+  if (result.status === 'overtaken')
+    throw new HttpError('overtaken', `${result.reason}: read what is due again; nothing was changed`);
+
+  return json(201, shownCapsule(result.capsule));
+};
+
+export const handler = httpHandler('compact', postCapsule);
