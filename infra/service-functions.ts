@@ -41,7 +41,33 @@ export interface TableAccess {
 /**
  * `fallback` takes what no route does, `dispatch` the ticks of EventBridge, `work` the messages of the queue of runs.
  */
-export type FunctionName = Operation | 'fallback' | 'dispatch' | 'work';
+export type FunctionName =
+  | Exclude<Operation, keyof typeof sharedFunctions>
+  | (typeof sharedFunctions)[keyof typeof sharedFunctions]
+  | 'fallback'
+  | 'dispatch'
+  | 'work';
+
+/** Operations that share a function, and its role, as they make the same calls. */
+const sharedFunctions = {
+  'list-user-data': 'values',
+  'get-user-data': 'values',
+  'set-user-data': 'values',
+  'forget-user-data': 'values',
+  'list-knowledge': 'values',
+  'get-knowledge': 'values',
+  learn: 'values',
+  'forget-knowledge': 'values',
+} as const satisfies Partial<Record<Operation, string>>;
+
+/** The function that an operation's routes lead to. */
+export function functionOf(operation: Operation): FunctionName {
+  return isShared(operation) ? sharedFunctions[operation] : operation;
+}
+
+function isShared(operation: Operation): operation is keyof typeof sharedFunctions {
+  return Object.hasOwn(sharedFunctions, operation);
+}
 
 /** Everything that starting a run calls. */
 const startsRuns: Pick<ServiceFunctionDescriptor, 'access' | 'sendsToRunQueue' | 'publishesMetrics'> = {
@@ -57,7 +83,7 @@ export const functionMemoryMb = 1024;
 /** What a worker has for a message: it hands the rest on in time, so that this only sets how often it does. */
 export const workerTimeoutSecs = 300;
 
-/** One function for each operation of the API, a route without one does not compile, and those behind it. */
+/** The functions of the API's operations, an operation without one does not compile, and those behind it. */
 export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDescriptor>> = {
   hibernate: {
     id: 'Hibernate',
@@ -149,6 +175,12 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
     entry: 'functions/http/export-memory.ts',
     // Messages and capsules are found through the index, values of users and the agent without it.
     access: [{ table: sessionsTable, operations: ['GetItem', 'Query'], indexOperations: ['Query'] }],
+  },
+  values: {
+    id: 'Values',
+    entry: 'functions/http/values.ts',
+    // User data is put, knowledge updated, what is forgotten replaced by a marker; both are listed without the index.
+    access: [{ table: sessionsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'Query'] }],
   },
   'list-errors': {
     id: 'ListErrors',

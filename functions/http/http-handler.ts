@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { agentNamePattern } from '../../lib/agents/define-agent.ts';
 import { inOneCall } from '../../lib/dynamodb/call-budget.ts';
-import type { Operation } from '../../lib/http/routes.ts';
+import { type Operation, routes } from '../../lib/http/routes.ts';
 import { hashOf, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { type Services, services } from '../services.ts';
@@ -50,6 +50,21 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
     if (response.status >= 500) log.error('request failed', line);
     else log.info('request', line);
     return toResult(response);
+  };
+}
+
+/** The handler of a function that several operations share: the gateway says which route it took. */
+export function sharedHandler(handles: Readonly<Partial<Record<Operation, Handle>>>): HttpHandler {
+  const handlers = new Map(
+    routes.flatMap(({ operation, method, path }): [string, HttpHandler][] => {
+      const handle = handles[operation];
+      return handle === undefined ? [] : [[`${method} ${path}`, httpHandler(operation, handle)]];
+    }),
+  );
+  return async (event, context) => {
+    const handler = handlers.get(event.routeKey);
+    if (handler === undefined) throw new Error(`the route ${event.routeKey} leads to another function`);
+    return handler(event, context);
   };
 }
 

@@ -70,9 +70,23 @@ export function instanceKey({ parameters }: HttpRequest): string {
 
 /** The session of a path: as a key, without `/`. */
 export function sessionId({ parameters }: HttpRequest): string {
-  const id = checkedPart('a session', parameters.session);
+  return segment('a session', parameters.session);
+}
+
+/** The identity whose user data a path names. */
+export function identityId({ parameters }: HttpRequest): string {
+  return segment('an identity', parameters.identity);
+}
+
+/** The key of a value of user data or knowledge. */
+export function valueKey({ parameters }: HttpRequest): string {
+  return segment('a key', parameters.key);
+}
+
+function segment(what: string, part: string | undefined): string {
+  const id = checkedPart(what, part);
   const problem = unreachableBy(id);
-  if (problem !== undefined) throw new InvalidKeyError(`the id of a session ${problem}`);
+  if (problem !== undefined) throw new InvalidKeyError(`${what} in a path ${problem}`);
   return id;
 }
 

@@ -15,7 +15,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { routes } from '../../lib/http/routes.ts';
-import { type FunctionName, perFunction } from '../service-functions.ts';
+import { type FunctionName, functionOf, perFunction } from '../service-functions.ts';
 import type { Settings } from '../settings.ts';
 import { serviceLogs } from './service-logs.ts';
 
@@ -44,7 +44,11 @@ export class ServiceApi extends Construct {
       ...(hasCors ? { corsPreflight: cors(settings) } : { defaultIntegration: integrations.fallback }),
     });
     for (const { operation, method, path } of routes) {
-      this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: integrations[operation] });
+      this.api.addRoutes({
+        path,
+        methods: [HttpMethod[method]],
+        integration: integrations[functionOf(operation)],
+      });
     }
     // With CORS instead of $default: that route would take preflights too, and refuse them for having no credentials.
     if (hasCors) {

@@ -22,6 +22,7 @@ import { handler as registerSession } from '../../functions/http/register-sessio
 import { handler as remember } from '../../functions/http/remember.ts';
 import { handler as startRun } from '../../functions/http/start-run.ts';
 import { handler as thaw } from '../../functions/http/thaw.ts';
+import { handler as values } from '../../functions/http/values.ts';
 import { matchPath, type Operation } from '../../lib/http/routes.ts';
 
 const handlers: Readonly<Record<Operation, HttpHandler>> = {
@@ -41,6 +42,14 @@ const handlers: Readonly<Record<Operation, HttpHandler>> = {
   'list-capsules': listCapsules,
   compact,
   'export-memory': exportMemory,
+  'list-user-data': values,
+  'get-user-data': values,
+  'set-user-data': values,
+  'forget-user-data': values,
+  'list-knowledge': values,
+  'get-knowledge': values,
+  learn: values,
+  'forget-knowledge': values,
   'list-errors': listErrors,
   'start-run': startRun,
   'list-runs': listRuns,

@@ -12,7 +12,7 @@ import { forgottenAmong, releaseCompacted, removeCompacted } from './memory-comp
 import { beginPartialForget, forgetIds, forgetRange, forgetScope, pruneRange } from './memory-forget.ts';
 import { type MemoryTable, SessionLanes } from './memory-lanes.ts';
 import { getRecord, listRecords } from './memory-read.ts';
-import { forgetValue, listIdentities, listValues, putValue } from './memory-values.ts';
+import { forgetValue, getValue, listIdentities, listValues, putValue } from './memory-values.ts';
 import { translatedCall } from './translated.ts';
 
 export interface DynamoDbMemoryOptions {
@@ -62,6 +62,7 @@ export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore
     forgetScope: (scope) => translatedCall(() => forgetScope(table, scope)),
     putValue: (scope, key, dump, putOptions) =>
       translatedCall(() => putValue(table, scope, key, dump, putOptions)),
+    getValue: (scope, key) => translatedCall(() => getValue(table, scope, key)),
     listValues: (scope) => translatedCall(() => listValues(table, scope)),
     forgetValue: (scope, key) => translatedCall(() => forgetValue(table, scope, key)),
     listIdentities: (scope) => translatedCall(() => listIdentities(table, scope)),

@@ -1,4 +1,4 @@
-import { PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { chunkConcurrency, knowledgeShards, raceAttempts } from '../defaults.ts';
 import { ForgottenMeanwhileError } from '../memory/memory-error.ts';
@@ -97,6 +97,17 @@ export async function forgetValue(table: MemoryTable, scope: ValueScope, key: st
     if (!isLater && (await replaceByMarker(table, scope, row, marker))) return hasInfo;
   }
   throw new UnavailableError('others went on setting the value, again and again');
+}
+
+export async function getValue(
+  table: SnapshotTable,
+  scope: ValueScope,
+  key: string,
+): Promise<Dump | undefined> {
+  const { Item } = await table.client.send(
+    new GetItemCommand({ TableName: table.tableName, Key: valueKey(scope, key), ConsistentRead: true }),
+  );
+  return Item === undefined || isMarker(Item) ? undefined : parseValue(Item, valuePrefix(scope)).dump;
 }
 
 export async function listValues(table: SnapshotTable, scope: ValueScope): Promise<NamedValue[]> {

@@ -22,6 +22,14 @@ export type Operation =
   | 'list-capsules'
   | 'compact'
   | 'export-memory'
+  | 'list-user-data'
+  | 'get-user-data'
+  | 'set-user-data'
+  | 'forget-user-data'
+  | 'list-knowledge'
+  | 'get-knowledge'
+  | 'learn'
+  | 'forget-knowledge'
   | 'list-errors'
   | 'start-run'
   | 'list-runs'
@@ -32,6 +40,8 @@ export type Operation =
 const agent = '/v1/agents/{agent}';
 const instance = `${agent}/instances/{key+}`;
 const session = `${agent}/sessions/{session}`;
+const userData = `${session}/users/{identity}`;
+const knowledge = `${agent}/knowledge`;
 const run = `${agent}/runs/{run}`;
 
 export const routes: readonly Route[] = [
@@ -52,6 +62,14 @@ export const routes: readonly Route[] = [
   { operation: 'list-capsules', method: 'GET', path: `${session}/capsules` },
   { operation: 'compact', method: 'POST', path: `${session}/capsules` },
   { operation: 'export-memory', method: 'GET', path: `${session}/export` },
+  { operation: 'list-user-data', method: 'GET', path: userData },
+  { operation: 'get-user-data', method: 'GET', path: `${userData}/{key}` },
+  { operation: 'set-user-data', method: 'PUT', path: `${userData}/{key}` },
+  { operation: 'forget-user-data', method: 'DELETE', path: `${userData}/{key}` },
+  { operation: 'list-knowledge', method: 'GET', path: knowledge },
+  { operation: 'get-knowledge', method: 'GET', path: `${knowledge}/{key}` },
+  { operation: 'learn', method: 'PUT', path: `${knowledge}/{key}` },
+  { operation: 'forget-knowledge', method: 'DELETE', path: `${knowledge}/{key}` },
   { operation: 'list-errors', method: 'GET', path: `${agent}/errors` },
   { operation: 'start-run', method: 'POST', path: `${agent}/runs` },
   { operation: 'list-runs', method: 'GET', path: `${agent}/runs` },

@@ -13,7 +13,7 @@ import type { MemoryContext } from './memory-context.ts';
 import { ForbiddenByPolicyError, InvalidInputError, SessionNotFoundError } from './memory-error.ts';
 import type { MemoryStore, ValueScope } from './memory-store.ts';
 import { checkIdentity, unpackMessage } from './message-codec.ts';
-import { setValue, valuesOf } from './named-values.ts';
+import { namedValues, valuesOf } from './named-values.ts';
 import { checkRecent } from './paging.ts';
 import { rememberMessages } from './remember.ts';
 import { checkPolicy, DEFAULT_RETENTION } from './retention.ts';
@@ -69,11 +69,13 @@ export function createMemory(
     },
   };
   const { store, scope, policy, clock } = context;
-  const knowledge: ValueScope = { kind: 'knowledge', agent: scope.agent };
-  const user = (): ValueScope => {
+  const knowledgeScope: ValueScope = { kind: 'knowledge', agent: scope.agent };
+  const knowledge = namedValues(store, knowledgeScope, { policy });
+  const userScope = (): ValueScope => {
     if (context.identity === undefined) throw new InvalidInputError('identity', 'this memory has none');
     return { kind: 'user', ...scope, identity: context.identity.id };
   };
+  const user = () => namedValues(store, userScope(), { policy, admit: context.mustBeRegistered });
   const forgetting = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!policy.forgetAllowed) throw new ForbiddenByPolicyError(policy.name, 'forgetting');
     return work();
@@ -100,14 +102,13 @@ export function createMemory(
     forgetMessages: (selection, how) => forgetting(() => forgetMessages(context, selection, how)),
     forgetBySourceId: (id) => forgetting(async () => forgetSource(context, checkSourceId('sourceId', id))),
 
-    getUserData: async () => valuesOf(store, user()),
-    setUserData: async (key, value) =>
-      setValue(store, user(), key, value, { admit: context.mustBeRegistered }),
-    forgetUserKey: (key) => forgetting(async () => store.forgetValue(user(), checkName('key', key))),
+    getUserData: async () => valuesOf(store, userScope()),
+    setUserData: async (key, value) => user().set(key, value),
+    forgetUserKey: async (key) => user().forget(key),
 
-    learn: (key, value) => setValue(store, knowledge, key, value),
-    getKnowledge: () => valuesOf(store, knowledge),
-    forgetKbKey: (key) => forgetting(async () => store.forgetValue(knowledge, checkName('key', key))),
+    learn: (key, value) => knowledge.set(key, value),
+    getKnowledge: () => valuesOf(store, knowledgeScope),
+    forgetKbKey: (key) => knowledge.forget(key),
 
     async exportMemory() {
       mayExport();

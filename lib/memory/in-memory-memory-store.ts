@@ -190,6 +190,9 @@ export function inMemoryMemoryStore({
       if (scope.kind !== 'knowledge') await turnOf(scope, 1, options);
       valuesOf(scope).set(key, { key, dump });
     },
+    async getValue(scope, key) {
+      return valuesOf(scope).get(key)?.dump;
+    },
     async listValues(scope) {
       return [...valuesOf(scope).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     },

@@ -154,6 +154,7 @@ export interface MemoryStore {
     dump: Dump,
     options?: Pick<AppendRequest, 'admit' | 'since'>,
   ): Promise<void>;
+  getValue(scope: ValueScope, key: string): Promise<Dump | undefined>;
   /** In key order. */
   listValues(scope: ValueScope): Promise<readonly NamedValue[]>;
   /** Resolves false when nothing was stored under the key. */

@@ -1,9 +1,41 @@
+import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { valueMaxBytes } from '../defaults.ts';
 import { TooLargeError } from '../persistence/persistence-error.ts';
 import { checkName } from '../sessions/names.ts';
-import { InvalidInputError } from './memory-error.ts';
+import { ForbiddenByPolicyError, InvalidInputError } from './memory-error.ts';
 import type { AppendRequest, MemoryStore, NamedValue, ValueScope } from './memory-store.ts';
 import { packValue, unpackValue } from './message-codec.ts';
+
+/** The values of one scope, under the agent's policy. */
+export interface NamedValues {
+  /** Resolves undefined where none is set: no value is undefined. */
+  get(key: string): Promise<unknown>;
+  set(key: string, value: unknown): Promise<void>;
+  /** Resolves false when it was not set. */
+  forget(key: string): Promise<boolean>;
+  /** In key order, packed: see `unpackValue`. */
+  entries(): Promise<readonly NamedValue[]>;
+}
+
+/** @param admit decides whether a value may be set: what it throws, `set` rejects */
+export function namedValues(
+  store: MemoryStore,
+  scope: ValueScope,
+  { policy, admit }: { readonly policy: RetentionPolicy; readonly admit?: AppendRequest['admit'] },
+): NamedValues {
+  return {
+    async get(key) {
+      const dump = await store.getValue(scope, checkName('key', key));
+      return dump && unpackValue(dump);
+    },
+    set: (key, value) => setValue(store, scope, key, value, { admit }),
+    async forget(key) {
+      if (!policy.forgetAllowed) throw new ForbiddenByPolicyError(policy.name, 'forgetting');
+      return store.forgetValue(scope, checkName('key', key));
+    },
+    entries: () => store.listValues(scope),
+  };
+}
 
 export async function setValue(
   store: MemoryStore,

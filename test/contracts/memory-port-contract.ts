@@ -69,6 +69,24 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
       expect(await keysOf(knowledge)).toEqual([...'abcdefgh']);
     });
 
+    test('a value is read by its key, as it was set last, until it is forgotten', async () => {
+      const knowledge: ValueScope = { kind: 'knowledge', agent: scope.agent };
+      const lineage: ValueScope = { kind: 'lineage', ...scope };
+      for (const of of [user('ann'), knowledge, lineage]) {
+        expect(await store.getValue(of, 'x/y')).toBeUndefined();
+        const [first, last] = [await packValue('first', 'value'), await packValue('last', 'value')];
+        for (const dump of [first, last]) await store.putValue(of, 'x/y', dump);
+
+        expect(await store.getValue(of, 'x/y')).toEqual((await store.listValues(of))[0]?.dump);
+        expect(Buffer.from((await store.getValue(of, 'x/y'))?.data ?? [])).toEqual(Buffer.from(last.data));
+        expect(await store.getValue(of, 'x')).toBeUndefined();
+        expect(await store.getValue(user('bob'), 'x/y')).toBeUndefined();
+
+        await store.forgetValue(of, 'x/y');
+        expect(await store.getValue(of, 'x/y')).toBeUndefined();
+      }
+    });
+
     test('a session that is forgotten takes its values along, and no other session’s', async () => {
       const kept = [user('ann', { session: 's2' }), user('ann', { agent: `${scope.agent}/other` })];
       for (const one of [...kept, user('ann'), { kind: 'lineage', ...scope } as const]) await put(one, 'x');

@@ -5,7 +5,11 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
 import { projectRoot } from '../../infra/project.ts';
-import { type ServiceFunctionDescriptor, serviceFunctions } from '../../infra/service-functions.ts';
+import {
+  functionOf,
+  type ServiceFunctionDescriptor,
+  serviceFunctions,
+} from '../../infra/service-functions.ts';
 import { environment } from '../../lib/environment.ts';
 import { type Operation, routes } from '../../lib/http/routes.ts';
 import { requestedRunId } from '../../lib/runs/run-id.ts';
@@ -17,6 +21,9 @@ const bodies: Partial<Record<Operation, string>> = {
   hibernate: '{}',
   remember: '{"content":1,"sender":{"id":"ann"}}',
   'start-run': '{"action":"prune-raw-memory"}',
+  compact: '{"messageIds":["m"],"summary":"s"}',
+  'set-user-data': '1',
+  learn: '1',
 };
 const queries: Partial<Record<Operation, Record<string, string>>> = {
   'forget-messages': { from: '0', to: '1' },
@@ -52,7 +59,7 @@ describe('a function with the environment that the stack gives it', () => {
     new Set(access.map(({ table }) => `the-${table.id}`));
 
   test.each(routes)('$method $path reaches its tables, and no other', async ({ method, path, operation }) => {
-    const descriptor = serviceFunctions[operation];
+    const descriptor = serviceFunctions[functionOf(operation)];
     if (descriptor.sendsToRunQueue) {
       mockClient(SQSClient).onAnyCommand().resolves({});
       vi.stubEnv(environment.runQueueUrl, 'https://sqs.eu-central-1.amazonaws.com/1/runs');
@@ -63,8 +70,8 @@ describe('a function with the environment that the stack gives it', () => {
 
     const answer = await handler({
       ...httpEvent({ method, headers, ...(body && { body }), ...(query && { query }) }),
-      rawPath: path,
-      pathParameters: { agent: 'support', key: 'k', session: 's', run: runId },
+      ...{ rawPath: path, routeKey: `${method} ${path}` },
+      pathParameters: { agent: 'support', key: 'k', session: 's', identity: 'ann', run: runId },
     });
 
     const expected = descriptor.access.length > 0 ? 429 : 200;

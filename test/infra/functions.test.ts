@@ -33,6 +33,7 @@ const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>
     '{SessionsTable}/index/byPlace': ['Query'],
   },
   'export-memory': { '{SessionsTable}': ['GetItem', 'Query'], '{SessionsTable}/index/byPlace': ['Query'] },
+  values: { '{SessionsTable}': ['GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'list-errors': { '{ErrorsTable}': ['Query'] },
   'start-run': { '{RunsTable}': ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'] },
   'list-runs': { '{RunsTable}': ['Query'], '{RunsTable}/index/byAction': ['Query'] },

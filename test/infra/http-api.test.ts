@@ -1,7 +1,7 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { nameOf } from '../../infra/rehearsal/grants.ts';
-import { type FunctionName, serviceFunctions } from '../../infra/service-functions.ts';
+import { type FunctionName, functionOf, serviceFunctions } from '../../infra/service-functions.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { resourcesOf, synthesizedStack } from './synthesized-stack.ts';
 
@@ -23,7 +23,7 @@ describe('the HTTP API', () => {
   test.each(routes)('sends $method $path to the function of its operation', (route) => {
     const { target } = routeOf(template, keyOf(route));
 
-    expect(target).toBe(serviceFunctions[route.operation].id);
+    expect(target).toBe(serviceFunctions[functionOf(route.operation)].id);
   });
 
   test('sends what no route takes to the function that refuses it', () => {

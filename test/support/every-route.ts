@@ -15,10 +15,10 @@ export async function request(
   path: string,
   parts: Omit<EventParts, 'method' | 'rawPath'> = {},
 ): Promise<RouteAnswer> {
-  const { handler, parameters } = matchRoute(method, path);
+  const { handler, parameters, routeKey } = matchRoute(method, path);
   const headers = { 'content-type': 'application/json', ...parts.headers };
   const event = httpEvent({ ...parts, method, rawPath: path, headers });
-  const result = await handler({ ...event, pathParameters: { ...parameters } });
+  const result = await handler({ ...event, routeKey, pathParameters: { ...parameters } });
   const { statusCode, headers: sent, body } = result;
   const isJson = /^application\/(?:problem\+)?json/.test(String(sent?.['content-type']));
   return { status: statusCode, headers: sent, body: body && isJson ? JSON.parse(body) : body };

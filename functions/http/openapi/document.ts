@@ -19,6 +19,7 @@ import {
 } from './parts.ts';
 import { runOperations, runSchemas } from './runs.ts';
 import { sessionOperations, sessionSchemas } from './sessions.ts';
+import { valueOperations, valueSchemas } from './values.ts';
 
 const flag: Json = { type: 'boolean' };
 const seconds: Json = { type: ['integer', 'null'] };
@@ -42,6 +43,7 @@ const definition = object(
 const operations: Descriptions<Operation> = {
   ...instanceOperations,
   ...sessionOperations,
+  ...valueOperations,
   ...runOperations,
   'list-agents': {
     tag: 'deployment',
@@ -151,6 +153,7 @@ export const openApiDocument = {
     schemas: {
       ...instanceSchemas,
       ...sessionSchemas,
+      ...valueSchemas,
       ...runSchemas,
       AgentDefinition: definition,
       GatewayMessage: object({ message: text }, ['message']),

@@ -53,6 +53,13 @@ export const queryParameter = (name: string, { description, schema, required }: 
   parameter(name, 'query', schema, description, required);
 export const pathParameter = (name: string, schema: Json, description: string) =>
   parameter(name, 'path', schema, description, true);
+/** One segment of a path that names what a caller has named. */
+export const segment = (name: string, what: string) =>
+  pathParameter(
+    name,
+    { type: 'string', minLength: 1, maxLength: keyMaxBytes, pattern: '^[^/\\x00-\\x1f\\x7f-\\x9f%?#\\\\]+$' },
+    `${what}: 1 to ${keyMaxBytes} UTF-8 bytes, as an instance’s key but without slashes`,
+  );
 export const header = (name: string, description: string, pattern?: string) =>
   parameter(name, 'header', { type: 'string', ...(pattern !== undefined && { pattern }) }, description);
 export const agent = pathParameter(

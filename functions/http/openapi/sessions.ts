@@ -1,4 +1,4 @@
-import { compactionMaxMessages, keyMaxBytes, rememberMaxMessages } from '../../../lib/defaults.ts';
+import { compactionMaxMessages, rememberMaxMessages } from '../../../lib/defaults.ts';
 import type { ErrorCode } from '../http-error.ts';
 import { hoursMax } from '../limits.ts';
 import {
@@ -14,19 +14,15 @@ import {
   object,
   ofBodies,
   paging,
-  pathParameter,
   type QueryDescription,
   ref,
+  segment,
   stored,
   text,
   time,
 } from './parts.ts';
 
-const session = pathParameter(
-  'session',
-  { type: 'string', minLength: 1, maxLength: keyMaxBytes, pattern: '^[^/\\x00-\\x1f\\x7f-\\x9f%?#\\\\]+$' },
-  `The session: 1 to ${keyMaxBytes} UTF-8 bytes, as an instance’s key but without slashes`,
-);
+export const session = segment('session', 'The session');
 const anything: Json = {};
 const record: Json = { type: 'object' };
 const sessionShape = object({ id: text, meta: record, registeredAt: time, lastActiveAt: time }, [
@@ -74,9 +70,9 @@ const error = object({ id: text, where: text, msg: text, ts: time, sessionId: te
   'msg',
   'ts',
 ]);
-const ofSessions: readonly ErrorCode[] = ['invalid_input', 'corrupt', ...stored];
-const ofMemory: readonly ErrorCode[] = ['session_not_found', ...ofSessions];
-const ofPages: readonly ErrorCode[] = ['invalid_cursor', 'too_large'];
+export const ofSessions: readonly ErrorCode[] = ['invalid_input', 'corrupt', ...stored];
+export const ofMemory: readonly ErrorCode[] = ['session_not_found', ...ofSessions];
+export const ofPages: readonly ErrorCode[] = ['invalid_cursor', 'too_large'];
 const at = (what: string, required?: true): QueryDescription => ({
   description: `${what}, inclusive: ${timestamp}`,
   schema: moment,

@@ -1,4 +1,10 @@
-import { DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
@@ -53,9 +59,15 @@ test.each([
   ['data', { info: value.info }],
   ['information', { body: value.body }],
 ])('a value that has lost its %s is corrupt', async (_, left) => {
-  dynamoDb.on(QueryCommand).resolves({ Items: [{ sk: { S: 'user/ann/a' }, ...left }] });
+  const item = { sk: { S: 'user/ann/a' }, ...left };
+  dynamoDb.on(QueryCommand).resolves({ Items: [item] });
+  dynamoDb.on(GetItemCommand).resolves({ Item: item });
 
   await expect(memory.listValues(user)).rejects.toMatchObject({ code: 'corrupt' });
+  await expect(memory.getValue(user, 'a')).rejects.toMatchObject({ code: 'corrupt' });
+  expect(dynamoDb.commandCalls(GetItemCommand)[0]?.args[0].input).toMatchObject({
+    ...{ Key: { pk, sk: { S: 'user/ann/a' } }, ConsistentRead: true },
+  });
 });
 
 test.each([
