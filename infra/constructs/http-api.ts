@@ -33,7 +33,10 @@ export class ServiceApi extends Construct {
     settings: ServiceApiSettings,
   ) {
     super(scope, id);
-    const integrations = perFunction((name) => new HttpLambdaIntegration(name, functions[name]));
+    // One permission each, for this API: the routes decide what a function is called for.
+    const integrations = perFunction(
+      (name) => new HttpLambdaIntegration(name, functions[name], { scopePermissionToRoute: false }),
+    );
     const hasCors = settings.corsOrigins.length > 0;
 
     this.api = new HttpApi(this, 'Api', {

@@ -1,4 +1,4 @@
-import { handler as compact } from '../../functions/http/compact.ts';
+import { handler as capsules } from '../../functions/http/capsules.ts';
 import { handler as deregisterSession } from '../../functions/http/deregister-session.ts';
 import { handler as describeApi } from '../../functions/http/describe-api.ts';
 import { handler as exportMemory } from '../../functions/http/export-memory.ts';
@@ -10,7 +10,6 @@ import { handler as getSession } from '../../functions/http/get-session.ts';
 import { handler as hibernate } from '../../functions/http/hibernate.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
 import { handler as listAgents } from '../../functions/http/list-agents.ts';
-import { handler as listCapsules } from '../../functions/http/list-capsules.ts';
 import { handler as listErrors } from '../../functions/http/list-errors.ts';
 import { handler as listInstances } from '../../functions/http/list-instances.ts';
 import { handler as listJobs } from '../../functions/http/list-jobs.ts';
@@ -39,8 +38,8 @@ const handlers: Readonly<Record<Operation, HttpHandler>> = {
   remember,
   recent,
   'forget-messages': forgetMessages,
-  'list-capsules': listCapsules,
-  compact,
+  'list-capsules': capsules,
+  compact: capsules,
   'export-memory': exportMemory,
   'list-user-data': values,
   'get-user-data': values,

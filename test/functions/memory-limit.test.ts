@@ -114,7 +114,7 @@ const writers = ['hibernate', 'remember', 'register-session', 'start-run'] as co
 const readers = [
   'thaw',
   'recent',
-  'list-capsules',
+  'capsules',
   'export-memory',
   'list-sessions',
   'list-instances',
@@ -143,7 +143,11 @@ describe('within the memory that Lambda gives a function', () => {
       ...(bytes && { body: isText ? (content ?? '') : bytes.toString('base64') }),
     });
     const pathParameters = { agent, key: 'k', session: 's' };
-    return (functions.function(name) as LambdaProcess).invoke({ ...event, pathParameters });
+    return (functions.function(name) as LambdaProcess).invoke({
+      ...event,
+      ...(name === 'capsules' && { routeKey: 'GET /v1/agents/{agent}/sessions/{session}/capsules' }),
+      pathParameters,
+    });
   };
   const ok = (name: FunctionName): Body => ({
     content:

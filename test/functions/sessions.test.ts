@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { handler as compact } from '../../functions/http/compact.ts';
+import { handler as capsulesHandler } from '../../functions/http/capsules.ts';
 import { handler as deregisterSession } from '../../functions/http/deregister-session.ts';
 import { handler as exportMemory } from '../../functions/http/export-memory.ts';
 import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
 import { handler as getSession } from '../../functions/http/get-session.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
-import { handler as listCapsules } from '../../functions/http/list-capsules.ts';
 import { handler as listErrors } from '../../functions/http/list-errors.ts';
 import { handler as listSessions } from '../../functions/http/list-sessions.ts';
 import { handler as recent } from '../../functions/http/recent.ts';
@@ -31,6 +30,13 @@ const agents = [
     retention: { ...DEFAULT_RETENTION, name: 'short', rawRetentionSecs: 60, compactAfterSecs: null },
   }),
 ];
+
+const ofCapsules =
+  (method: string): HttpHandler =>
+  (event) =>
+    capsulesHandler({ ...event, routeKey: `${method} /v1/agents/{agent}/sessions/{session}/capsules` });
+const listCapsules = ofCapsules('GET');
+const compact = ofCapsules('POST');
 
 describe('the handlers of sessions and memory', () => {
   let services: Services;

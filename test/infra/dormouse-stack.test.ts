@@ -43,7 +43,7 @@ describe.each([
     expect(Token.isUnresolved(stack.region)).toBe(true);
   });
 
-  // CloudFormation takes 500 in a stack. A function of its own for every operation costs eleven of them, which is what
+  // CloudFormation takes 500 in a stack. A function costs ten of them, and nearly every operation has one of its own, which is what
   // keeps each role down to the calls that are made; 170 are left for schedules, of which schedules.test.ts deploys a hundred.
   test('has no custom resource, and room below the limit of 500 resources', () => {
     const types = Object.values(template.toJSON().Resources).map(

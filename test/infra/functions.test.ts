@@ -27,8 +27,7 @@ const permitted: Record<FunctionName, Readonly<Record<string, readonly string[]>
     '{SessionsTable}': ['DeleteItem', 'GetItem', 'Query', 'UpdateItem'],
     '{SessionsTable}/index/byPlace': ['Query'],
   },
-  'list-capsules': { '{SessionsTable}': ['GetItem'], '{SessionsTable}/index/byPlace': ['Query'] },
-  compact: {
+  capsules: {
     '{SessionsTable}': ['GetItem', 'PutItem', 'UpdateItem'],
     '{SessionsTable}/index/byPlace': ['Query'],
   },

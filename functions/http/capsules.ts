@@ -1,16 +1,33 @@
 import { compactWindow, type SummarizedWindow } from '../../lib/lifecycle/compact-window.ts';
 import { agentRuntime, registeredSession } from './agent-runtime.ts';
-import { assertListable } from './fitting-page.ts';
+import { assertListable, pageAnswer } from './fitting-page.ts';
 import { HttpError } from './http-error.ts';
-import { type Handle, httpHandler } from './http-handler.ts';
+import { type Handle, sharedHandler } from './http-handler.ts';
 import { jsonBody, objectOf } from './json-body.ts';
 import { decodeMoment } from './moment.ts';
+import { decodeCursor, pageLimit } from './paging.ts';
 import { json } from './response.ts';
 import { shownCapsule } from './shown-memory.ts';
 
+/** `GET /v1/agents/{agent}/sessions/{session}/capsules` */
+const getCapsules: Handle = async (request, services) => {
+  const runtime = agentRuntime(request, services);
+  const { id } = await registeredSession(runtime, request);
+  const list = ['capsules', runtime.agent, id];
+  const memory = runtime.memory(id);
+
+  return pageAnswer(
+    { list, limit: pageLimit(request), after: decodeCursor(list, request) },
+    async (limit, after) => {
+      const { items, next } = await memory.listCapsules({ limit, after });
+      return { items: items.map(shownCapsule), next };
+    },
+  );
+};
+
 const fields = ['messageIds', 'summary', 'previous', 'moment'];
 
-/** `POST /v1/agents/{agent}/sessions/{session}/capsules` */
+/** `POST` of the same */
 const postCapsule: Handle = async (request, services) => {
   const runtime = agentRuntime(request, services);
   const body = objectOf(await jsonBody(request), fields);
@@ -33,4 +50,4 @@ const postCapsule: Handle = async (request, services) => {
   return json(201, shownCapsule(result.capsule));
 };
 
-export const handler = httpHandler('compact', postCapsule);
+export const handler = sharedHandler({ 'list-capsules': getCapsules, compact: postCapsule });
