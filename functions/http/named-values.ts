@@ -2,6 +2,7 @@ import { unpackValue } from '../../lib/memory/message-codec.ts';
 import type { NamedValues } from '../../lib/memory/named-values.ts';
 import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import { shownValue } from '../../lib/persistence/shown-value.ts';
+import { checkName } from '../../lib/sessions/names.ts';
 import type { Services } from '../services.ts';
 import { assertListable, fittingJson, pageAnswer } from './fitting-page.ts';
 import { HttpError } from './http-error.ts';
@@ -26,6 +27,7 @@ export function handlesOfValues(find: FindValues): Record<'list' | 'get' | 'put'
       const page = { list, limit: pageLimit(request), after: decodeCursor(list, request) };
       const entries = await values.entries();
       return pageAnswer(page, async (limit, after) => {
+        if (after !== undefined) checkName('after', after);
         const left = after === undefined ? entries : entries.filter(({ key }) => key > after);
         const items = await Promise.all(
           left

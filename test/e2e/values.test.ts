@@ -49,12 +49,12 @@ describe('user data and knowledge over HTTP', () => {
   });
 
   httpCase('values are listed by key, in pages that add up, of this place only', async () => {
-    const keys = ['b', 'B', 'a', 'a b', 'ä', '__proto__', ...Array.from({ length: 40 }, (_, n) => `k${n}`)];
+    const keys = ['b', 'B', 'a', 'a b', 'ä', '__proto__', ...Array.from({ length: 14 }, (_, n) => `k${n}`)];
     for (const place of places()) {
       await Promise.all(keys.map((key) => put(at(place, key), { of: key })));
       const expected = [...keys].sort().map((key) => ({ key, value: { of: key } }));
 
-      for (const limit of [1000, 7, 46]) {
+      for (const limit of [1000, 7, 20]) {
         const items: Page['items'] = [];
         let cursor: string | undefined = '';
         while (cursor !== undefined) {

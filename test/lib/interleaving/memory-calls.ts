@@ -1,4 +1,5 @@
 import { type AgentRuntime, compactMemory, pruneRawMemory } from '../../../lib/index.ts';
+import { compactWindow, windowDue } from '../../../lib/lifecycle/compact-window.ts';
 import { daySecs, large, memoryOf, policy, session, text, type World } from './memory-world.ts';
 
 type Call = (runtime: AgentRuntime, world: World) => Promise<unknown>;
@@ -81,6 +82,15 @@ const storing: Readonly<Record<string, Call>> = {
   compact: (runtime, world) => {
     world.capsuleMade = true;
     return compactMemory(memoryOf(runtime), ({ messages }) => messages.map(({ content }) => content).join());
+  },
+  'compact by halves': async (runtime, world) => {
+    world.capsuleMade = true;
+    const memory = memoryOf(runtime);
+    const { messages, previous, moment } = await windowDue(memory);
+    if (messages.length === 0) return undefined;
+    const summary = messages.map(({ content }) => content).join();
+    const messageIds = messages.map(({ id }) => id);
+    return compactWindow(memory, { messageIds, summary, previousId: previous?.id, moment });
   },
   'store a capsule': (runtime, world) => storeCapsule(runtime, world, 'capsule'),
   'store another one under its id': (runtime, world) => storeCapsule(runtime, world, 'capsule2'),
