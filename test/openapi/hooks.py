@@ -17,8 +17,8 @@ def before_load_schema(context, raw_schema):
     for path in raw_schema["paths"].values():
         for operation in path.values():
             # Only the server can make a cursor; test/functions/cursors.test.ts mangles and forges real ones.
-            # since excludes hours, which no schema can say; until has the same schema.
-            left_out = ("cursor", "since")
+            # since excludes hours, and due all others, which no schema can say; until has the same schema as since.
+            left_out = ("cursor", "since", "due")
             operation["parameters"] = [one for one in operation["parameters"] if one["name"] not in left_out]
             for parameter in operation["parameters"]:
                 # The coverage phase does not keep to the pattern of a header.
@@ -28,6 +28,10 @@ def before_load_schema(context, raw_schema):
             body = operation.get("requestBody", {}).get("content", {})
             if "application/json" in body:
                 body.pop("*/*", None)
+    # Only the server can make a moment, and no schema can say that a summary says something.
+    capsule = raw_schema["components"]["schemas"]["NewCapsule"]["properties"]
+    del capsule["moment"]
+    capsule["summary"] = {"type": "string", "pattern": "^[a-z]{1,20}$"}
     # The actions that there are depend on the deployment.
     raw_schema["components"]["schemas"]["RunRequest"]["properties"]["action"] = {"enum": ["visit", "stumble"]}
 
