@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+const setupFiles = 'test/support/byte-equality.ts';
+
 export default defineConfig({
   resolve: { alias: { dormouse: new URL('./lib/index.ts', import.meta.url).pathname } },
   test: {
@@ -14,7 +16,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...{ name: 'library', isolate: false, setupFiles: 'test/support/byte-equality.ts' },
+          ...{ name: 'library', isolate: false, setupFiles },
           include: [
             'test/{lib,contracts,e2e,linearizability}/**/*.test.ts',
             'test/infra/*.test.ts',
@@ -22,17 +24,20 @@ export default defineConfig({
           ],
         },
       },
-      // The functions and the local server keep their log, settings and clients once they are loaded: each file has a thread.
+      // Apart from the library's, whose local servers have their log, settings and clients in the process.
       {
         extends: true,
         test: {
-          ...{
-            name: 'functions',
-            pool: 'threads',
-            isolate: true,
-            setupFiles: 'test/support/byte-equality.ts',
-          },
-          include: ['test/{functions,infra/local}/**/*.test.ts'],
+          ...{ name: 'functions', isolate: false, setupFiles },
+          include: ['test/functions/**/*.test.ts'],
+        },
+      },
+      // A local server keeps its log, settings and clients once they are loaded: each file has a thread.
+      {
+        extends: true,
+        test: {
+          ...{ name: 'local', pool: 'threads', isolate: true, setupFiles },
+          include: ['test/infra/local/**/*.test.ts'],
         },
       },
     ],

@@ -5,7 +5,7 @@ import {
   type StopReason,
 } from '@aws-sdk/client-bedrock-runtime';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import agents from '../../functions/agents.ts';
 import { type AgentRuntime, createRuntime, inMemoryStores, runSessionJob } from '../../lib/index.ts';
 import { actionHandler } from '../../lib/runs/action-handler.ts';
@@ -68,6 +68,7 @@ describe('the support agent', () => {
 
   describe('with a model', () => {
     const bedrock = mockClient(BedrockRuntimeClient);
+    afterAll(() => bedrock.restore());
     const converse = () => bedrock.commandCalls(ConverseCommand).map(({ args }) => args[0].input);
     const answer = (text: string, stopReason: StopReason = 'end_turn') =>
       ({

@@ -10,6 +10,7 @@ import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
 import { errorsTable, runsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import { inMemoryRunQueue } from '../../lib/runs/in-memory-run-queue.ts';
 import { median } from '../bench/measure.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { request } from '../support/every-route.ts';
 import { faults, faultyClient } from '../support/faulty-dynamodb.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -52,10 +53,13 @@ const operations: Readonly<Record<string, Asked>> = {
 describe('a call over a DynamoDB that fails', () => {
   let database: EmbeddedDynamoDb;
   beforeAll(async () => {
-    vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT').stubEnv('POWERTOOLS_METRICS_DISABLED', 'true');
+    capturedLog();
     database = await openEmbeddedDynamoDb(undefined);
   });
-  afterAll(() => database.close());
+  afterAll(async () => {
+    vi.restoreAllMocks();
+    await database.close();
+  });
 
   /** Has the functions use a client that fails, which counts what it sends. */
   const overFaults = (rate: number, seed: number) => {

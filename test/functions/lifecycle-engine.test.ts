@@ -1,6 +1,6 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashOf, jobLog } from '../../functions/log.ts';
 import { runsTable } from '../../lib/dynamodb/tables.ts';
 import { environment } from '../../lib/environment.ts';
@@ -15,6 +15,7 @@ afterEach(() => {
 
 describe('the functions’ own queue', () => {
   const sqs = mockClient(SQSClient);
+  afterAll(() => sqs.restore());
   const runId = requestedRunId(new Date(0), 'u');
   const message: RunMessage = { v: 1, agent: 'support', runId, shard: 0, token: 't', hop: 0 };
 

@@ -36,6 +36,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
+  vi.resetModules();
 });
 
 const logged = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);

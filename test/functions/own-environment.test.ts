@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
 import { projectRoot } from '../../infra/project.ts';
 import {
@@ -13,6 +13,7 @@ import {
 import { environment } from '../../lib/environment.ts';
 import { type Operation, routes } from '../../lib/http/routes.ts';
 import { requestedRunId } from '../../lib/runs/run-id.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { sdkError } from '../support/failing-client.ts';
 import { httpEvent } from '../support/http-event.ts';
 
@@ -32,19 +33,26 @@ const queries: Partial<Record<Operation, Record<string, string>>> = {
 /** The local server hands every handler all tables; a deployed function has the names of those it is granted. */
 describe('a function with the environment that the stack gives it', () => {
   const dynamoDb = mockClient(DynamoDBClient);
+  const sqs = mockClient(SQSClient);
+  afterAll(() => {
+    dynamoDb.restore();
+    sqs.restore();
+  });
 
   beforeEach(() => {
     vi.resetModules();
     dynamoDb.reset();
+    sqs.reset();
     dynamoDb.onAnyCommand().rejects(sdkError('ThrottlingException'));
     vi.stubEnv('AWS_REGION', 'eu-central-1');
-    vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT');
+    capturedLog();
     // The pauses of the engine, which are by chance.
     vi.spyOn(Math, 'random').mockReturnValue(0);
   });
   afterEach(() => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
+    vi.resetModules();
   });
 
   /** What the entry exports, loaded with the names of the tables that it is granted. */
@@ -61,7 +69,7 @@ describe('a function with the environment that the stack gives it', () => {
   test.each(routes)('$method $path reaches its tables, and no other', async ({ method, path, operation }) => {
     const descriptor = serviceFunctions[functionOf(operation)];
     if (descriptor.sendsToRunQueue) {
-      mockClient(SQSClient).onAnyCommand().resolves({});
+      sqs.onAnyCommand().resolves({});
       vi.stubEnv(environment.runQueueUrl, 'https://sqs.eu-central-1.amazonaws.com/1/runs');
     }
     const handler = await load<HttpHandler>(descriptor);
@@ -83,7 +91,6 @@ describe('a function with the environment that the stack gives it', () => {
   test.each(['start-run'] as const)(
     '%s reaches the queue that it is told, and its tables',
     async (operation) => {
-      const sqs = mockClient(SQSClient);
       // The look at the run that comes later is sent first.
       sqs.on(SendMessageBatchCommand).resolvesOnce({}).rejects(sdkError('RequestThrottled'));
       dynamoDb.onAnyCommand().resolves({});

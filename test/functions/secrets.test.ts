@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { defineAgent } from '../../lib/agents/define-agent.ts';
 import { environment } from '../../lib/environment.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -10,6 +10,7 @@ import { type LifecycleFunctions, lifecycleFunctions } from '../support/lifecycl
 
 const value = 'sk-never-seen';
 const secretsManager = mockClient(SecretsManagerClient);
+afterAll(() => secretsManager.restore());
 
 /** Tells how long the session's secret is: callers see results, and nobody is to see the secret. */
 const support = defineAgent({

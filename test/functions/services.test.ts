@@ -1,6 +1,4 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { handler as getSession } from '../../functions/http/get-session.ts';
-import { handler as thaw } from '../../functions/http/thaw.ts';
 import { errorsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import { environment } from '../../lib/environment.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -20,6 +18,10 @@ const nowhere = {
 };
 
 test('a function needs the names of its own tables only, and a missing one is named in the log', async () => {
+  // What a process reads from its environment, it reads once.
+  vi.resetModules();
+  const { handler: getSession } = await import('../../functions/http/get-session.ts');
+  const { handler: thaw } = await import('../../functions/http/thaw.ts');
   const lines = capturedLog();
   for (const [name, value] of Object.entries(nowhere)) vi.stubEnv(name, value);
   vi.stubEnv(sessionsTable.env, 'sessions');

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Services } from '../../../functions/services.ts';
 import { type RunPump, runPump } from '../../../infra/local/run-pump.ts';
 import type { AgentDefinition } from '../../../lib/agents/agent-definition.ts';
@@ -8,11 +8,12 @@ import { inMemoryRuns } from '../../../lib/runs/in-memory-runs.ts';
 import { runEngine } from '../../../lib/runs/run-engine.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { inMemoryStores } from '../../../lib/sessions/in-memory-stores.ts';
+import { capturedLog } from '../../support/captured-log.ts';
 
 const pumps: RunPump[] = [];
 const printed: string[] = [];
-beforeAll(() => {
-  vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT').stubEnv('POWERTOOLS_METRICS_DISABLED', 'true');
+beforeEach(() => {
+  capturedLog();
 });
 afterEach(async () => {
   for (const pump of pumps.splice(0)) await pump.close(0);

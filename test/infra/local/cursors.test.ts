@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { encodeCursor } from '../../functions/http/paging.ts';
-import { runtimeStores } from '../../functions/runtime-stores.ts';
-import { services } from '../../functions/services.ts';
-import { startLocalServer } from '../../infra/local/server.ts';
-import { defineAgent } from '../../lib/agents/define-agent.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
-import { capturedLog } from '../support/captured-log.ts';
-import { type RouteAnswer, request } from '../support/every-route.ts';
+import { encodeCursor } from '../../../functions/http/paging.ts';
+import { runtimeStores } from '../../../functions/runtime-stores.ts';
+import { services } from '../../../functions/services.ts';
+import { startLocalServer } from '../../../infra/local/server.ts';
+import { defineAgent } from '../../../lib/agents/define-agent.ts';
+import { createRuntime } from '../../../lib/sessions/create-runtime.ts';
+import { capturedLog } from '../../support/captured-log.ts';
+import { type RouteAnswer, request } from '../../support/every-route.ts';
 
 const agent = '/v1/agents/support';
 const session = `${agent}/sessions/s1`;
