@@ -12,7 +12,9 @@ import { directClient } from './direct-client.ts';
 type Row = Record<string, AttributeValue>;
 
 export interface EmbeddedTable {
+  /** Does without the SDK's layers, as `directClient` says. */
   readonly client: DynamoDBClient;
+  readonly sdkClient: DynamoDBClient;
   readonly tableName: string;
   /** What the client's requests are answered by. */
   readonly requests: DynamoDb;
@@ -23,10 +25,11 @@ export interface EmbeddedTable {
 
 /** One table, that of the snapshots unless asked otherwise, in a DynamoDB of this test file's own, in memory. */
 export async function embeddedTable(table: TableDescriptor = snapshotsTable): Promise<EmbeddedTable> {
-  const { client, requests, tableName: nameOf, close } = await openEmbeddedDynamoDb(undefined, [table]);
-  const tableName = nameOf(table);
+  const opened = await openEmbeddedDynamoDb(undefined, [table]);
+  const { client: sdkClient, requests, tableName: nameOf, close } = opened;
+  const [client, tableName] = [directClient(requests), nameOf(table)];
   const rows = () => allRows(client, tableName);
-  return { client, tableName, requests, rows, close };
+  return { client, sdkClient, tableName, requests, rows, close };
 }
 
 export interface ReusedTable extends EmbeddedTable {
@@ -39,8 +42,7 @@ const batchMax = 25;
 /** A table for many short tests, one after the other: to put rows into it costs less than the calls that made them. */
 export async function reusedTable(table: TableDescriptor): Promise<ReusedTable> {
   const embedded = await embeddedTable(table);
-  const client = directClient(embedded.requests);
-  const rows = () => allRows(client, embedded.tableName);
+  const { client, rows } = embedded;
   const write = async (
     requests: readonly ({ PutRequest: { Item: Row } } | { DeleteRequest: { Key: Row } })[],
   ) => {
@@ -54,7 +56,7 @@ export async function reusedTable(table: TableDescriptor): Promise<ReusedTable> 
     await write(left.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } as Row } })));
     await write(wanted.map((Item) => ({ PutRequest: { Item } })));
   };
-  return { ...embedded, client, rows, reset };
+  return { ...embedded, reset };
 }
 
 async function allRows(client: DynamoDBClient, tableName: string): Promise<Row[]> {
