@@ -1,13 +1,13 @@
 import { App } from 'aws-cdk-lib';
 import { actionNamesOf, schedulesOf } from './agent-schedules.ts';
+import { AgentsFileError, loadAgents } from './agents-file.ts';
 import { DormouseStack } from './dormouse-stack.ts';
-import { AgentsFileError, useAgentsFile } from './local/agents-file.ts';
 import { InvalidSettingsError, parseSettings } from './settings.ts';
 
 const app = new App();
 try {
   const settings = parseSettings(app.node.getAllContext());
-  const agents = await useAgentsFile(settings.agents);
+  const agents = await loadAgents(settings.agents);
   new DormouseStack(app, 'Dormouse', {
     ...settings,
     schedules: schedulesOf(agents.values()),

@@ -1,5 +1,4 @@
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export const usage =
@@ -24,6 +23,8 @@ export interface Arguments {
 
 /** What of a process's surroundings says how a server is to be started. */
 export interface Surroundings {
+  /** The folder of package.json. */
+  readonly project: string;
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -46,9 +47,9 @@ export function parseArguments(args: readonly string[], surroundings: Surroundin
     port:
       port === undefined ? portOf('PORT', surroundings.environment.PORT || '3000') : portOf('--port', port),
     host,
-    data: memory ? undefined : resolve(base, data ?? inProject('.dormouse')),
+    data: memory ? undefined : resolve(base, data ?? join(surroundings.project, '.dormouse')),
     repair,
-    agents: resolve(base, agents ?? inProject('functions/agents.ts')),
+    agents: resolve(base, agents ?? join(surroundings.project, 'functions/agents.ts')),
     quiet,
   };
 }
@@ -59,9 +60,9 @@ function portOf(name: string, given: string): number {
 }
 
 /** npm runs a script in the project's folder, and says where its user was. */
-function directoryOfUser({ directory, environment }: Surroundings): string {
+function directoryOfUser({ project, directory, environment }: Surroundings): string {
   const { npm_lifecycle_event: script = '', INIT_CWD = '' } = environment;
-  const isRunByNpm = ['start', 'dev'].includes(script) && resolve(directory) === resolve(inProject('.'));
+  const isRunByNpm = ['start', 'dev'].includes(script) && resolve(directory) === resolve(project);
   return isRunByNpm && INIT_CWD !== '' ? INIT_CWD : directory;
 }
 
@@ -85,8 +86,4 @@ function parse(args: readonly string[]) {
     // What follows the first sentence is about arguments that begin with a dash.
     throw new UsageError((error as Error).message.split(/[.\n]/, 1)[0] ?? 'unknown arguments');
   }
-}
-
-function inProject(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }

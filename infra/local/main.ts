@@ -1,26 +1,29 @@
-import { AgentsFileError, useAgentsFile } from './agents-file.ts';
+import { AgentsFileError, loadAgents } from '../agents-file.ts';
 import { type Arguments, parseArguments, UsageError, usage } from './arguments.ts';
 import { DataFolderError } from './data-folder.ts';
 import { isLoopback } from './own-requests.ts';
+import { startLocalServer } from './server.ts';
 
-try {
-  const surroundings = { directory: process.cwd(), environment: process.env };
-  const args = parseArguments(process.argv.slice(2), surroundings);
-  if (args === undefined) console.log(`usage: ${usage}`);
-  else await run(args);
-} catch (error) {
-  const reason = reasonOf(error);
-  if (reason === undefined) throw error;
-  console.error(`dormouse: ${reason}`);
-  process.exit(error instanceof UsageError ? 2 : 1);
+/** What `npm start` does, in the project that lies in this folder. */
+export async function main(project: string): Promise<void> {
+  try {
+    const surroundings = { project, directory: process.cwd(), environment: process.env };
+    const args = parseArguments(process.argv.slice(2), surroundings);
+    if (args === undefined) console.log(`usage: ${usage}`);
+    else await run(args);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    console.error(`dormouse: ${reason}`);
+    process.exit(error instanceof UsageError ? 2 : 1);
+  }
 }
 
-async function run({ agents, ...options }: Arguments): Promise<void> {
+async function run({ agents: file, ...options }: Arguments): Promise<void> {
   // A write over the limit of a file's size fails, as one to a full disk does, and does not end the process.
   process.on('SIGXFSZ', () => {});
-  await useAgentsFile(agents);
-  const { startLocalServer } = await import('./server.ts');
-  const server = await startLocalServer({ ...options, schedules: true });
+  const agents = [...(await loadAgents(file)).values()];
+  const server = await startLocalServer({ ...options, agents, schedules: true });
 
   // npm passes on a Ctrl-C that the terminal has sent already: the second changes nothing.
   const end = () => void server.close().then(() => process.exit(0));

@@ -16,7 +16,7 @@ const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 /** What `npm start` runs, in a process of its own on a free port, with the agents of the load. */
 export async function serverProcess(...args: readonly string[]): Promise<ServerProcess> {
   const server = fork(
-    pathOf('../../infra/local/main.ts'),
+    pathOf('../../infra/local/start.js'),
     ['--port', '0', '--agents', pathOf('agents.ts'), ...args],
     {
       execArgv: ['--import', 'tsx', '--import', new URL('report-memory.ts', import.meta.url).href],

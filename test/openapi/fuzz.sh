@@ -13,7 +13,7 @@ if ! "$venv/bin/schemathesis" --version 2>/dev/null | grep -qF "$wanted"; then
 fi
 
 log=$(mktemp)
-node --import tsx infra/local/main.ts --port 0 --memory --quiet --agents test/openapi/agents.ts >"$log" 2>&1 &
+node infra/local/start.js --port 0 --memory --quiet --agents test/openapi/agents.ts >"$log" 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null; wait $server 2>/dev/null || true; rm -f "$log"' EXIT INT TERM
 url=

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runToEnd, startUntilReady } from './local-process.ts';
@@ -10,9 +10,18 @@ import type { Outcome } from './use-agents-files.ts';
 const folder = mkdtempSync(join(tmpdir(), 'dormouse-agents-'));
 
 /** Each in a folder of its own, by name. */
-function agentsFile(name: string, source: string, beside: Record<string, string> = {}): string {
+function agentsFile(
+  name: string,
+  source: string,
+  beside: Record<string, string> = {},
+  linked: readonly string[] = [],
+): string {
   const own = mkdtempSync(join(folder, 'file-'));
-  for (const [other, text] of Object.entries(beside)) writeFileSync(join(own, other), text);
+  for (const [other, text] of Object.entries(beside)) {
+    mkdirSync(dirname(join(own, other)), { recursive: true });
+    writeFileSync(join(own, other), text);
+  }
+  for (const name of linked) symlinkSync(join(own, name), join(own, 'node_modules', name));
   writeFileSync(join(own, name), source);
   return join(own, name);
 }
@@ -72,6 +81,37 @@ const served: readonly [name: string, file: string, expected: Outcome][] = [
       { 'refuse.cjs': refuseCjs },
     ),
     shared,
+  ],
+  [
+    'agents.ts, with packages of its own: ES modules, CommonJS, and one that is linked and TypeScript',
+    agentsFile(
+      'agents.ts',
+      `import { readFileSync } from 'node:fs';
+       import { defineAgent } from 'dormouse';
+       import { mark } from 'marking';
+       import marked from 'marked';
+       import { linked } from 'linked';
+       export default [defineAgent({ name: linked + readFileSync.length, load: (dump) => mark({ ...dump, ...marked }) })];`,
+      {
+        'node_modules/marking/package.json': '{"type":"module","exports":"./index.js"}',
+        'node_modules/marking/index.js':
+          'export const mark = (state) => ({ ...state, url: import.meta.url });',
+        'node_modules/marked/index.js': 'exports.folder = __dirname; exports.text = require("./text.json");',
+        'node_modules/marked/text.json': '"read"',
+        'linked/index.ts': 'export const linked: string = "linked";',
+        'linked/package.json': '{"main":"index.ts"}',
+      },
+      ['linked'],
+    ),
+    {
+      agents: ['linked2'],
+      loaded: {
+        a: 1,
+        url: expect.stringMatching(/node_modules\/marking\/index\.js$/),
+        folder: expect.stringMatching(/node_modules\/marked$/),
+        text: 'read',
+      },
+    },
   ],
 ];
 
@@ -171,7 +211,7 @@ describe('an agents file outside the project', () => {
   );
 
   it('is served in place of the project’s, with the library of the handlers', async () => {
-    const [, file] = served.at(-1) as (typeof served)[number];
+    const [, file] = served[6] as (typeof served)[number];
     const { url } = await startUntilReady('--memory', '--agents', file);
 
     const agents = (await (await fetch(`${url}/v1/agents`)).json()) as { items: { name: string }[] };

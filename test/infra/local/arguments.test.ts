@@ -6,7 +6,7 @@ import { parseArguments, UsageError } from '../../../infra/local/arguments.ts';
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 
 function parse(args: readonly string[], environment: Record<string, string> = {}, directory = '/home/ann') {
-  return parseArguments(args, { directory, environment });
+  return parseArguments(args, { project, directory, environment });
 }
 
 describe('paths on the command line', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -16,27 +16,22 @@ export interface Ending {
   readonly stderr: string;
 }
 
-const children: ChildProcess[] = [];
-const folders: string[] = [];
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
 
 /** A folder of this test's own, removed after it. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'dormouse-local-'));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
 
 function start(args: readonly string[]) {
   return follow(
-    spawn(process.execPath, ['--import', 'tsx', 'infra/local/main.ts', ...args], {
+    spawn(process.execPath, ['infra/local/start.js', ...args], {
       cwd: project,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
@@ -44,7 +39,7 @@ function start(args: readonly string[]) {
 }
 
 function follow(child: ChildProcessByStdio<null, Readable, Readable>) {
-  children.push(child);
+  onTestFinished(() => end(child));
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (text) => {
     output.stdout += text;
@@ -53,7 +48,7 @@ function follow(child: ChildProcessByStdio<null, Readable, Readable>) {
     output.stderr += text;
   });
   const ended = once(child, 'close').then(([code]): Ending => ({ code, ...output }));
-  return { child, ended };
+  return { child, ended, printed: () => output };
 }
 
 /** `npm start` to its end. */
@@ -64,6 +59,8 @@ export function runToEnd(...args: string[]): Promise<Ending> {
 export interface LocalProcess {
   readonly url: string;
   readonly pid: number;
+  /** What it has printed so far. */
+  printed(): Omit<Ending, 'code'>;
   /** Resolves when the process has ended, with all that it printed. */
   readonly ended: Promise<Ending>;
   kill(signal: NodeJS.Signals): void;
@@ -76,8 +73,13 @@ export function startUntilReady(...args: string[]): Promise<LocalProcess> {
 
 /** The real `npm start` of a user in that directory. What it takes a port from is the environment. */
 export function npmStart(cwd: string, ...args: string[]): Promise<LocalProcess> {
+  return npmRun('start', cwd, ...args);
+}
+
+/** Likewise, of any of its scripts that prints where it is ready. */
+export function npmRun(script: string, cwd: string, ...args: string[]): Promise<LocalProcess> {
   const { INIT_CWD, ...environment } = process.env;
-  const child = spawn('npm', ['--prefix', project, 'start', '--', ...args], {
+  const child = spawn('npm', ['--prefix', project, 'run', script, '--', ...args], {
     cwd,
     env: { ...environment, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -85,7 +87,7 @@ export function npmStart(cwd: string, ...args: string[]): Promise<LocalProcess> 
   return untilReady(follow(child));
 }
 
-async function untilReady({ child, ended }: ReturnType<typeof follow>): Promise<LocalProcess> {
+async function untilReady({ child, ended, printed }: ReturnType<typeof follow>): Promise<LocalProcess> {
   const ready = (async () => {
     for await (const line of createInterface(child.stdout)) {
       const url = /^Dormouse is ready on (http:\/\/127\.0\.0\.1:\d+)$/.exec(line)?.[1];
@@ -95,5 +97,5 @@ async function untilReady({ child, ended }: ReturnType<typeof follow>): Promise<
   })();
   const url = await ready;
   child.stdout.resume();
-  return { url, pid: child.pid as number, ended, kill: (signal) => void child.kill(signal) };
+  return { url, pid: child.pid as number, printed, ended, kill: (signal) => void child.kill(signal) };
 }

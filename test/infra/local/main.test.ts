@@ -3,7 +3,14 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type LocalProcess, npmStart, runToEnd, startUntilReady, temporaryFolder } from './local-process.ts';
+import {
+  type LocalProcess,
+  npmRun,
+  npmStart,
+  runToEnd,
+  startUntilReady,
+  temporaryFolder,
+} from './local-process.ts';
 
 const oneLine = /^dormouse: [^\n]+\n$/;
 
@@ -89,6 +96,40 @@ describe('npm start', () => {
     expect(agents).toMatchObject({ items: [{ name: 'outsider' }] });
     expect(existsSync(join(folder, 'state'))).toBe(true);
     await vi.waitFor(() => expect(fetch(server.url)).rejects.toThrow());
+  });
+});
+
+describe('npm run dev', () => {
+  it('starts anew at each change of what the agents file imports, also after one that cannot be used', async () => {
+    const folder = temporaryFolder();
+    const name = (value: string) =>
+      writeFileSync(join(folder, 'name.ts'), `export const name: string = ${value};`);
+    writeFileSync(
+      join(folder, 'agents.ts'),
+      `import { defineAgent } from 'dormouse';
+       import { name } from './name.ts';
+       export default [defineAgent({ name })];`,
+    );
+    name(`'one'`);
+    const { kill, ended, printed } = await npmRun('dev', folder, '--memory', '--agents', 'agents.ts');
+    const urls = () => [...printed().stdout.matchAll(/ready on (\S+)/g)].map(([, url]) => url);
+    const served = async () => {
+      const url = urls().at(-1);
+      const { items } = (await (await fetch(`${url}/v1/agents`)).json()) as { items: { name: string }[] };
+      return items.map((agent) => agent.name);
+    };
+    expect(await served()).toEqual(['one']);
+
+    name('');
+    await vi.waitFor(() => expect(printed().stderr).toContain('name.ts:1:28: '), 10_000);
+    name(`'two'`);
+
+    await vi.waitFor(() => expect(urls()).toHaveLength(2), 10_000);
+    expect(await served()).toEqual(['two']);
+    kill('SIGTERM');
+    const { stderr } = await ended;
+    expect(stderr).toMatch(/^dormouse: [^\n]+name\.ts:1:28: Unexpected ";"\n$/);
+    await vi.waitFor(() => expect(served()).rejects.toThrow());
   });
 });
 

@@ -1,7 +1,7 @@
-import { AgentsFileError, useAgentsFile } from '../../../infra/local/agents-file.ts';
+import { AgentsFileError, loadAgents } from '../../../infra/agents-file.ts';
 import { TooLargeError } from '../../../lib/index.ts';
 
-/** What `useAgentsFile` makes of a file, as a line of JSON. */
+/** What `loadAgents` makes of a file, as a line of JSON. */
 export interface Outcome {
   /** Its agents' names. */
   readonly agents?: readonly string[];
@@ -17,7 +17,7 @@ for (const file of process.argv.slice(2)) console.log(JSON.stringify(await outco
 
 async function outcomeOf(file: string): Promise<Outcome> {
   try {
-    const agents = await useAgentsFile(file);
+    const agents = await loadAgents(file);
     const [first] = agents.values();
     return {
       agents: [...agents.keys()],
