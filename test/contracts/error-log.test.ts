@@ -7,7 +7,7 @@ import { embeddedTable } from '../support/embedded-table.ts';
 import { describeErrorLog } from './error-log-contract.ts';
 
 describeErrorLog('DynamoDB', async () => {
-  const { sdkClient: client, tableName, close } = await embeddedTable(errorsTable);
+  const { client, tableName, close } = await embeddedTable(errorsTable);
   let written = 0;
   // Which errors also trim is decided by their ids: the same ones in every run.
   const newUnique = () => `u${written++}`;

@@ -6,7 +6,7 @@ import { describeMemoryPort } from './memory-port-contract.ts';
 import { describeMemoryStore, type MemoryStoreUnderTest } from './memory-store-contract.ts';
 
 const overDynamoDb = async (): Promise<MemoryStoreUnderTest> => {
-  const { sdkClient: client, tableName, close } = await embeddedTable(sessionsTable);
+  const { client, tableName, close } = await embeddedTable(sessionsTable);
   return { open: (options) => dynamoDbMemoryStore({ client, tableName, ...options }), close };
 };
 const inMemory = async (): Promise<MemoryStoreUnderTest> => ({ open: inMemoryMemoryStore });

@@ -5,7 +5,7 @@ import { embeddedTable } from '../support/embedded-table.ts';
 import { describeRunStore } from './run-store-contract.ts';
 
 describeRunStore('the DynamoDB run store', async () => {
-  const { sdkClient: client, tableName, close } = await embeddedTable(runsTable);
+  const { client, tableName, close } = await embeddedTable(runsTable);
   return { ...dynamoDbRuns({ client, runsTable: tableName }), close };
 });
 

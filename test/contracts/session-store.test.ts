@@ -5,7 +5,7 @@ import { embeddedTable } from '../support/embedded-table.ts';
 import { describeSessionStore } from './session-store-contract.ts';
 
 describeSessionStore('the DynamoDB session store', async () => {
-  const { sdkClient: client, tableName, close } = await embeddedTable(sessionsTable);
+  const { client, tableName, close } = await embeddedTable(sessionsTable);
   return { store: dynamoDbSessionStore(client, tableName), close };
 });
 

@@ -8,7 +8,7 @@ import { embeddedTable } from '../support/embedded-table.ts';
 import { describeSnapshotStore } from './snapshot-store-contract.ts';
 
 describeSnapshotStore('the DynamoDB store', async () => {
-  const { sdkClient: client, tableName, close } = await embeddedTable();
+  const { client, tableName, close } = await embeddedTable();
   return { open: (options) => dynamoDbStore({ client, tableName, ...options }), close };
 });
 

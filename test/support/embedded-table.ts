@@ -12,9 +12,8 @@ import { directClient } from './direct-client.ts';
 type Row = Record<string, AttributeValue>;
 
 export interface EmbeddedTable {
-  /** Does without the SDK's layers, as `directClient` says. */
+  /** A `directClient`: the end-to-end tests have the SDK's. */
   readonly client: DynamoDBClient;
-  readonly sdkClient: DynamoDBClient;
   readonly tableName: string;
   /** What the client's requests are answered by. */
   readonly requests: DynamoDb;
@@ -25,11 +24,10 @@ export interface EmbeddedTable {
 
 /** One table, that of the snapshots unless asked otherwise, in a DynamoDB of this test file's own, in memory. */
 export async function embeddedTable(table: TableDescriptor = snapshotsTable): Promise<EmbeddedTable> {
-  const opened = await openEmbeddedDynamoDb(undefined, [table]);
-  const { client: sdkClient, requests, tableName: nameOf, close } = opened;
+  const { requests, tableName: nameOf, close } = await openEmbeddedDynamoDb(undefined, [table]);
   const [client, tableName] = [directClient(requests), nameOf(table)];
   const rows = () => allRows(client, tableName);
-  return { client, sdkClient, tableName, requests, rows, close };
+  return { client, tableName, requests, rows, close };
 }
 
 export interface ReusedTable extends EmbeddedTable {
