@@ -85,7 +85,7 @@ describe('lists, agents and errors', () => {
 
   httpCase('a query parameter that a route does not have is 400 and named, on every route', async () => {
     for (const { method, path, operation } of routes) {
-      const target = path.replace('{agent}', agent).replace(/\{\w+\+?\}/, 's1');
+      const target = path.replace('{agent}', agent).replace(/\{\w+\+?\}/g, 's1');
       const refused = await call(method, `${target}?tttl=5`, {
         headers: { 'content-type': 'application/json' },
       });
