@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { callAttempts } from '../../../lib/defaults.ts';
-import { boundedClient, inOneCall } from '../../../lib/dynamodb/call-budget.ts';
+import { boundedClient, clientOfOneCall, inOneCall } from '../../../lib/dynamodb/call-budget.ts';
 import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import { sdkError } from '../../support/failing-client.ts';
 
@@ -123,5 +123,42 @@ describe('the limits of a call', () => {
     });
 
     await expect(leftGoing?.()).rejects.toThrow('TimeoutError');
+  });
+
+  test('a client of one call has them to itself, and says which error was the last', async () => {
+    const failure = sdkError('TimeoutError', callAttempts);
+    const client = clientOfOneCall({ send: () => Promise.reject(failure) } as never);
+    const send = () => client.send({} as never);
+
+    await expect(send()).rejects.toThrow('TimeoutError');
+    const refused = await send().catch((error: unknown) => error);
+
+    expect(refused).toBeInstanceOf(UnavailableError);
+    expect(refused).toMatchObject({ cause: failure, throttled: false });
+  });
+
+  test.each([
+    ['an answer', async () => ({ $metadata: { attempts: 2 } })],
+    ['a failed condition', () => Promise.reject(sdkError('ConditionalCheckFailedException', 2))],
+  ])('%s that came after a failed attempt ends the call after 15 seconds too', async (_what, answer) => {
+    const send = sending(answer);
+
+    await inOneCall(async () => {
+      await send().catch(() => {});
+      vi.advanceTimersByTime(15_000);
+
+      await expect(send()).rejects.toThrow(UnavailableError);
+    });
+  });
+
+  test('a condition that fails at once is no failed attempt: the call may take its time', async () => {
+    const send = sending(() => Promise.reject(sdkError('ConditionalCheckFailedException')));
+
+    await inOneCall(async () => {
+      for (const elapsedMs of [0, 60_000]) {
+        vi.advanceTimersByTime(elapsedMs);
+        await expect(send()).rejects.toThrow('ConditionalCheckFailedException');
+      }
+    });
   });
 });
