@@ -28,7 +28,7 @@ export async function removeRecord(
   const key = itemKey({ pk: memoryPartition(scope), sk: row.sk });
   const committed = row.chunks === undefined ? [] : [formatChunkSet(row.chunks)];
   const sets = [...new Set([...committed, ...row.sets, ...row.dead])];
-  const marked = marker && formatMarker(marker, row.arrival ?? row.gone?.arrival);
+  const marked = marker && formatMarker(overCallsOf(row, marker), row.arrival ?? row.gone?.arrival);
   const left = marker && { ...marked, ttl: markerTtl(marker) };
   if (sets.length === 0) return leaveOnly(table, key, left, { place: row.place, without: ['sets', 'dead'] });
   const limbo = await claim(table, scope, row, sets, marked ?? {});
@@ -40,6 +40,14 @@ export async function removeRecord(
   if (!(await leaveOnly(table, key, left, { place: limbo, without: ['sets'] })))
     await unclaim(table, key, sets);
   return true;
+}
+
+/**
+ * A forget of a part removes what calls have stored that began after it as well: it refuses those too, of which a
+ * request may come late, and stands in no earlier marker's place.
+ */
+function overCallsOf({ arrival = -1, fence = 0 }: RecordRow, marker: Marker): Marker {
+  return { ...marker, horizon: Math.max(marker.horizon, arrival + 1, fence) };
 }
 
 /** Leaves only the marker, or nothing, of the item if it is still in this place and has none of these attributes. */

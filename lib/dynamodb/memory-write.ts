@@ -60,9 +60,7 @@ export async function storeRecord(table: SnapshotTable, write: RecordWrite): Pro
 async function storeChunked(table: SnapshotTable, write: RecordWrite): Promise<void> {
   const { scope, kind, record } = write;
   const { data } = record.dump;
-  const count = Math.ceil(data.length / table.chunkMaxBytes);
-  const set: ChunkSet = { etag: table.newEtag(), count, announcedAt: table.clock().getTime() };
-  await announce(table, write, formatChunkSet(set));
+  const set = await announceSet(table, write, Math.ceil(data.length / table.chunkMaxBytes));
   try {
     const ttl = record.expiresAt && recordTtl(record.expiresAt, table.clock());
     const owner = `${memoryPartition(scope)}/${kind}/${record.id}`;
@@ -75,11 +73,23 @@ async function storeChunked(table: SnapshotTable, write: RecordWrite): Promise<v
   }
 }
 
-async function announce(table: SnapshotTable, write: RecordWrite, set: string) {
+/**
+ * An announcement that was sent again may arrive when its set has been removed, and would have it committed without its
+ * rows: then another set takes its place. The name that is left in the item goes with the record.
+ */
+async function announceSet(table: SnapshotTable, write: RecordWrite, count: number): Promise<ChunkSet> {
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const set = { etag: table.newEtag(), count, announcedAt: table.clock().getTime() };
+    if (!wasRetried(await announce(table, write, formatChunkSet(set)))) return set;
+  }
+  throw new UnavailableError(`no announcement of the record ${write.record.id} was answered at once`);
+}
+
+async function announce(table: SnapshotTable, write: RecordWrite, set: string): Promise<unknown> {
   const { scope, kind, record } = write;
   const parts = new ExpressionParts();
   const limbo = parts.value({ S: limboPlace(table.clock().getTime()) });
-  await table.client.send(
+  return table.client.send(
     new UpdateItemCommand({
       TableName: table.tableName,
       Key: recordKey(scope, kind, record.id),

@@ -9,6 +9,7 @@ import { runEngine } from '../../../lib/runs/run-engine.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { inMemoryStores } from '../../../lib/sessions/in-memory-stores.ts';
 import { capturedLog } from '../../support/captured-log.ts';
+import { gate } from '../../support/gate.ts';
 
 const pumps: RunPump[] = [];
 const printed: string[] = [];
@@ -20,14 +21,6 @@ afterEach(async () => {
   vi.restoreAllMocks();
   printed.length = 0;
 });
-
-function gate() {
-  let open = () => {};
-  const promise = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { promise, open };
-}
 
 /** A pump over stores in memory, and an agent with these actions and some sessions. */
 async function pumping(actions: AgentDefinition['actions'], sessions = 20) {
