@@ -6,6 +6,7 @@ import type { ValueCall } from './values.ts';
 
 const a: Message = { id: 'a', content: 'a.a', at: 1 };
 const b: Message = { id: 'b', content: 'b.a', at: 1 };
+const c: Message = { id: 'c', content: 'c.a', at: 1 };
 const other: Message = { ...a, content: 'a.b' };
 const session: Selection = { of: 'session' };
 
@@ -79,6 +80,21 @@ describe('a history of a memory', () => {
           remember(other),
           read([other]),
         ],
+      ],
+    ],
+    [
+      'what a capsule held may come anew, in another order, when the capsule is forgotten for another message of it',
+      [
+        ...[batch(a, b, c), read([a, b, c]), compact([a, b, c])],
+        ...[forget({ of: 'source', source: 'doc-c' }), remember(b), remember(a), read([b, a])],
+      ],
+    ],
+    [
+      'of two requests with the same ids, each may store some of them',
+      [
+        [batch(a, b), 0, 9],
+        [batch({ ...a, at: 2 }, b), 0, 9],
+        [read([b, a]), 10, 19],
       ],
     ],
   ])('is as it must be: %s', (_what, steps) => {

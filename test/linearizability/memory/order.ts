@@ -49,14 +49,21 @@ function pairsOf(read: Read): Pair[] {
   );
 }
 
+/** By itself, or with a capsule that it had gone into: either frees its id. */
 function wasForgotten(
-  { forgets, remembers, forgetsMessage }: History,
+  { forgets, remembers, compactions, coveredBy, forgetsMessage, forgetsCapsule }: History,
   ids: string[],
   since: number,
 ): boolean {
   const messages = remembers.flatMap(({ sent }) => sent.filter(({ id }) => ids.includes(id)));
+  const capsules = compactions
+    .map(({ made }) => made.name)
+    .filter((name) => coveredBy(name).some(({ id }) => ids.includes(id)));
   return forgets.some(
-    (forget) => endOf(forget) > since && messages.some((message) => forgetsMessage(forget.what, message)),
+    (forget) =>
+      endOf(forget) > since &&
+      (messages.some((message) => forgetsMessage(forget.what, message)) ||
+        capsules.some((capsule) => forgetsCapsule(forget.what, capsule))),
   );
 }
 
@@ -71,9 +78,11 @@ function arrivedFirst({ remembers, forgets }: History, one: string, other: strin
   );
   if (isStored) return since;
   if (forgets.some((forget) => endOf(forget) > since)) return undefined;
-  const requests = new Set([...ofOne, ...ofOther].map(({ sent }) => sent.map(({ id }) => id).join(' ')));
-  const [request = ''] = requests;
-  const order = request.split(' ');
-  const inOne = requests.size === 1 && order.includes(one) && order.includes(other);
+  // Two calls with the same ids are one request only where all of it is the same: else each may have stored some of it.
+  const requests = [...ofOne, ...ofOther].map(({ sent }) =>
+    JSON.stringify(sent.map(({ id, content, at }) => [id, content, at])),
+  );
+  const order = (ofOne[0]?.sent ?? []).map(({ id }) => id);
+  const inOne = new Set(requests).size === 1 && order.includes(one) && order.includes(other);
   return inOne && order.indexOf(one) < order.indexOf(other) ? since : undefined;
 }
