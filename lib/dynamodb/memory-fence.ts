@@ -40,13 +40,19 @@ export function compactedMarker(at: number, digest: Uint8Array, until: number): 
   return { horizon: Number.MAX_SAFE_INTEGER, until, compacted: { at, digest } };
 }
 
-/** `arrival` is the number of the call that stored what is removed, so that a retry of it knows its own. */
-export function formatMarker(
-  { horizon, until, compacted, pruned }: Marker,
-  arrival: number | undefined,
-): Item {
+/**
+ * The marker in the place of a row. It keeps the number of the call that stored what was there, so that a retry of it
+ * knows its own. A forget of a part also removes what calls have stored that began after it: of those a request may come
+ * late as well, so they are refused too, and so is whoever a marker refuses that is in force. That a compacted message
+ * is known to all calls ends with its marker.
+ */
+export function formatMarker({ horizon, until, compacted, pruned }: Marker, row: RecordRow, now: Date): Item {
+  const arrival = row.arrival ?? row.gone?.arrival;
+  const isInForce = (row.fencedUntil ?? 0) > now.getTime();
+  const stored = isInForce ? arrival : row.arrival;
+  const fence = isInForce && row.gone?.compacted === undefined ? row.fence : undefined;
   return {
-    fence: { N: String(horizon) },
+    fence: { N: String(Math.max(horizon, (stored ?? -1) + 1, fence ?? 0)) },
     fencedUntil: { N: String(until) },
     gone: {
       M: {

@@ -28,7 +28,7 @@ export async function removeRecord(
   const key = itemKey({ pk: memoryPartition(scope), sk: row.sk });
   const committed = row.chunks === undefined ? [] : [formatChunkSet(row.chunks)];
   const sets = [...new Set([...committed, ...row.sets, ...row.dead])];
-  const marked = marker && formatMarker(overCallsOf(row, marker), row.arrival ?? row.gone?.arrival);
+  const marked = marker && formatMarker(marker, row, table.clock());
   const left = marker && { ...marked, ttl: markerTtl(marker) };
   if (sets.length === 0) return leaveOnly(table, key, left, { place: row.place, without: ['sets', 'dead'] });
   const limbo = await claim(table, scope, row, sets, marked ?? {});
@@ -40,14 +40,6 @@ export async function removeRecord(
   if (!(await leaveOnly(table, key, left, { place: limbo, without: ['sets'] })))
     await unclaim(table, key, sets);
   return true;
-}
-
-/**
- * A forget of a part removes what calls have stored that began after it as well: it refuses those too, of which a
- * request may come late, and stands in no earlier marker's place.
- */
-function overCallsOf({ arrival = -1, fence = 0 }: RecordRow, marker: Marker): Marker {
-  return { ...marker, horizon: Math.max(marker.horizon, arrival + 1, fence) };
 }
 
 /** Leaves only the marker, or nothing, of the item if it is still in this place and has none of these attributes. */
@@ -147,8 +139,8 @@ export async function replaceByMarker(
   marker: Marker,
 ): Promise<boolean> {
   const parts = new ExpressionParts();
-  const attributes = { ...formatMarker(marker, row.arrival ?? row.gone?.arrival), ttl: markerTtl(marker) };
-  const assign = parts.assign(attributes);
+  const left = formatMarker(marker, row, table.clock());
+  const assign = parts.assign({ ...left, ttl: markerTtl(marker) });
   const unchanged =
     row.fence === undefined
       ? 'attribute_not_exists(fence)'
@@ -173,7 +165,7 @@ export async function replaceByMarker(
     if (!wasRetried(error)) return false;
     // An earlier try may have left the marker; what was stored after that came later.
     const now = await getRowAt(table, scope, row.sk);
-    return now !== undefined && (now.hasInfo || now.fence === marker.horizon);
+    return now !== undefined && (now.hasInfo || String(now.fence) === left.fence?.N);
   }
 }
 

@@ -82,7 +82,7 @@ async function announceSet(table: SnapshotTable, write: RecordWrite, count: numb
     const set = { etag: table.newEtag(), count, announcedAt: table.clock().getTime() };
     if (!wasRetried(await announce(table, write, formatChunkSet(set)))) return set;
   }
-  throw new UnavailableError(`no announcement of the record ${write.record.id} was answered at once`);
+  throw new UnavailableError('no announcement of a chunk set was answered at once');
 }
 
 async function announce(table: SnapshotTable, write: RecordWrite, set: string): Promise<unknown> {

@@ -136,3 +136,15 @@ test.each<[string, Row]>([
   expect(Object.keys((await row())?.gone?.M ?? {})).toEqual(['arrival', ...Object.keys(said)]);
   expect(await storeOver().forgottenAmong(scope, ['m'])).toEqual([]);
 });
+
+test.each([
+  ['a marker in force refuses whom it had refused', until, '7'],
+  // The clock may have begun anew since.
+  ['a marker that is over refuses nobody any more', { N: String(now) }, '1'],
+])('a forget of the session, of what is announced under it: %s', async (_what, fencedUntil, fence) => {
+  await put({ ...key(), ...marker, fencedUntil, place: limbo(0), sets: { SS: [setOf('A')] } });
+
+  await storeOver().forgetScope(scope);
+
+  expect(await row()).toMatchObject({ fence: { N: fence }, gone: marker.gone });
+});

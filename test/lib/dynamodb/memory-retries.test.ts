@@ -164,6 +164,7 @@ for (const [name, { prepare: prepared, call, result, again }] of Object.entries(
       if (!reached) expect(repeated.outcome).toEqual(again);
       await storeOver().forgetScope(scope);
       expect(await leftOver(), `write ${at}`).toEqual({ chunkRows: 0, inLimbo: 0 });
+      expect(await append(storeOver(), { small: 1, large }), `write ${at}`).toEqual([true, true]);
     }
   });
 }

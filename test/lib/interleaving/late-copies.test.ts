@@ -15,16 +15,23 @@ import { testClock } from '../../support/test-clock.ts';
 const clock = testClock();
 const scope = { agent: 'agent', session: 's' };
 const contents = { small: 1, large: randomBytesOf(200, 'large').toString('base64') };
+type Id = keyof typeof contents;
+const ids = Object.keys(contents) as Id[];
 const everything = { from: 0, to: clock.now().getTime() + 1 };
 
 /** Calls that remove, by how many readers could see of what they removed. */
 const removals: Record<string, (store: MemoryStore) => Promise<number>> = {
-  'forget of ids': async (store) =>
-    store.forgetIds(scope, 'message', Object.keys(contents), await store.beginForget(scope)),
+  'forget of ids': async (store) => store.forgetIds(scope, 'message', ids, await store.beginForget(scope)),
   'forget of a range': async (store) =>
     store.forgetRange(scope, 'message', everything, await store.beginForget(scope)),
   prune: (store) => store.prune(scope, 'message', everything.to),
   'forget of the session': (store) => store.forgetScope(scope),
+  'forget of what a compaction has removed meanwhile': async (store) => {
+    const moment = await store.beginForget(scope);
+    const removed = await store.removeCompacted(scope, ids, await store.moment(scope));
+    await store.releaseCompacted(scope, ids, moment);
+    return removed;
+  },
 };
 
 /*
@@ -43,17 +50,17 @@ describe('a copy of a write that comes late, of a call that began during a remov
       ...{ client, tableName: table.tableName, clock: clock.now },
       ...{ inlineMaxBytes: 100, chunkMaxBytes: 150 },
     });
-  const append = async (store: MemoryStore, id: keyof typeof contents) => {
+  const append = async (store: MemoryStore, id: Id) => {
     const dump = await packValue(contents[id], 'value');
     await store.append(scope, 'message', {
       records: [{ id, at: undefined, dump, digest: digestOf(contents[id]) }],
       ...{ receivedAt: clock.now().getTime(), retentionSecs: undefined, requestId: undefined },
     });
   };
-  /** Undefined once the removal or the call has no such request any more. */
+  /** How many records the removal says it has removed, unless it, or the call, has no such request any more. */
   const removedAround = async (
     remove: (store: MemoryStore) => Promise<number>,
-    id: keyof typeof contents,
+    id: Id,
     { pausedAt, copied }: { pausedAt: number; copied: number },
   ): Promise<'no such pause' | 'no such copy' | number> => {
     await table.reset([]);
@@ -83,25 +90,24 @@ describe('a copy of a write that comes late, of a call that began during a remov
     return wasReached() ? removed : 'no such copy';
   };
 
-  test.each(Object.keys(removals).flatMap((name) => Object.keys(contents).map((id) => [name, id] as const)))(
-    '%s: a %s message is whole or gone, and gone where it was removed',
-    async (name, id) => {
-      let tried = 0;
-      for (let pausedAt = 0; ; pausedAt++) {
-        let removed: Awaited<ReturnType<typeof removedAround>> = 0;
-        for (let copied = 0; typeof removed === 'number'; copied++) {
-          const at = { pausedAt, copied };
-          removed = await removedAround(removals[name] as never, id as never, at);
-          const { items } = await storeOver(table.client).list(scope, 'message', { order: 'asc', limit: 10 });
-          const left = items.map((item) => item.id);
-          expect([[], [id]], JSON.stringify(at)).toContainEqual(left.filter((one) => one === id));
-          // The one of before is among what was removed.
-          if (removed === 2) expect(left, JSON.stringify(at)).toEqual([]);
-          tried++;
-        }
-        if (removed === 'no such pause') break;
+  test.each(
+    Object.entries(removals).flatMap(([name, remove]) => ids.map((id) => [name, id, remove] as const)),
+  )('%s: a %s message is whole or gone, and gone where it was removed', async (_name, id, remove) => {
+    let tried = 0;
+    for (let pausedAt = 0; ; pausedAt++) {
+      let removed: Awaited<ReturnType<typeof removedAround>> = 0;
+      for (let copied = 0; typeof removed === 'number'; copied++) {
+        const at = { pausedAt, copied };
+        removed = await removedAround(remove, id, at);
+        const { items } = await storeOver(table.client).list(scope, 'message', { order: 'asc', limit: 10 });
+        const left = items.map((item) => item.id);
+        expect([[], [id]], JSON.stringify(at)).toContainEqual(left.filter((one) => one === id));
+        // The one of before is among what was removed.
+        if (removed === 2) expect(left, JSON.stringify(at)).toEqual([]);
+        tried++;
       }
-      expect(tried).toBeGreaterThan(10);
-    },
-  );
+      if (removed === 'no such pause') break;
+    }
+    expect(tried).toBeGreaterThan(10);
+  });
 });
