@@ -39,10 +39,10 @@ export async function loadAgents(file: string): Promise<ReadonlyMap<string, Agen
   }
 }
 
-const libraryKey = Symbol.for('dormouse');
+const libraryKey = 'dormouse';
 
 async function evaluate(file: string, outfile: string): Promise<Parameters<typeof indexAgents>[0]> {
-  Object.assign(globalThis, { [libraryKey]: library });
+  Object.assign(globalThis, { [Symbol.for(libraryKey)]: library });
   // Before the module is loaded: errors in it then tell the places in the sources.
   process.setSourceMapsEnabled(true);
   await build({
@@ -70,7 +70,7 @@ const oneLibrary: Plugin = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^dormouse$/ }, ({ path }) => ({ path, namespace: 'library' }));
     onLoad({ filter: /./, namespace: 'library' }, () => ({
-      contents: `module.exports = globalThis[Symbol.for('dormouse')];`,
+      contents: `module.exports = globalThis[Symbol.for('${libraryKey}')];`,
     }));
   },
 };

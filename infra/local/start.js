@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
@@ -8,14 +9,14 @@ import { build } from 'esbuild';
  * lies where packages are found from it, and is gone once it is loaded.
  */
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const outfile = `${project}/node_modules/.cache/dormouse/${randomUUID()}.mjs`;
+const outfile = join(project, 'node_modules/.cache/dormouse', `${randomUUID()}.mjs`);
 
 async function loadServer() {
   try {
     await build({
-      entryPoints: [`${project}/infra/local/main.ts`],
+      entryPoints: [join(project, 'infra/local/main.ts')],
       // The agents are those of the command line.
-      alias: { '#agents': `${project}/infra/local/no-agents.ts` },
+      alias: { '#agents': join(project, 'infra/local/no-agents.ts') },
       ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm' },
       ...{ outfile, sourcemap: 'inline', sourcesContent: false },
     });

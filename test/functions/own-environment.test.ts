@@ -37,6 +37,7 @@ describe('a function with the environment that the stack gives it', () => {
   afterAll(() => {
     dynamoDb.restore();
     sqs.restore();
+    vi.resetModules();
   });
 
   beforeEach(() => {
@@ -52,7 +53,6 @@ describe('a function with the environment that the stack gives it', () => {
   afterEach(() => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
-    vi.resetModules();
   });
 
   /** What the entry exports, loaded with the names of the tables that it is granted. */

@@ -3,6 +3,7 @@ import { type LocalServer, type LocalServerOptions, startLocalServer } from '../
 import { defineAgent } from '../../../lib/agents/define-agent.ts';
 import { scheduleDescriptor } from '../../../lib/schedules/schedule-descriptor.ts';
 import { sdkError } from '../../support/failing-client.ts';
+import { gate } from '../../support/gate.ts';
 import { temporaryFolder } from './local-process.ts';
 
 const servers: LocalServer[] = [];
@@ -181,16 +182,13 @@ describe('a schedule', () => {
 
 describe('a run that the end of the server cut off', () => {
   const visits: string[] = [];
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const visiting = gate();
   const agent = defineAgent({
     name: 'a',
     actions: {
       visit: async ({ id }) => {
         visits.push(id);
-        await gate;
+        await visiting.promise;
       },
     },
     limits: { sessionConcurrency: 1 },
@@ -203,7 +201,7 @@ describe('a run that the end of the server cut off', () => {
     const runId = await startRun(first, 'a', 'visit');
     await vi.waitFor(() => expect(visits).toHaveLength(4));
     const closing = first.close();
-    open();
+    visiting.open();
     await closing;
     expect(visits).toHaveLength(4);
 

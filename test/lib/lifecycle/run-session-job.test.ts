@@ -23,6 +23,7 @@ import {
   thaw,
 } from '../../../lib/index.ts';
 import { CorruptError } from '../../../lib/persistence/persistence-error.ts';
+import { gate } from '../../support/gate.ts';
 import { testClock } from '../../support/test-clock.ts';
 
 const clock = testClock();
@@ -60,18 +61,15 @@ test('a handler with nothing to do makes one job per session, in the order of th
 test('jobs stay in order although later sessions finish first', async () => {
   const sessions = sessionsNamed('a', 'b', 'c', 'd');
   const finished: string[] = [];
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const others = gate();
 
   const jobs = await runSessionJob(
     runtime,
     'x',
     async ({ id }) => {
-      if (id === 'a') await held;
+      if (id === 'a') await others.promise;
       finished.push(id);
-      if (id === 'd') release();
+      if (id === 'd') others.open();
       return id;
     },
     { sessions },
