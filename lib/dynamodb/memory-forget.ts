@@ -143,7 +143,7 @@ export async function removeRows(
 ): Promise<Removed> {
   let [all, visible] = [0, 0];
   await forEachSettled(rows, memoryConcurrency, async (row) => {
-    if (!(await removeRecord(table, scope, row, await markerOf(row))) || isInLimbo(row)) return;
+    if (!(await removeRecord(table, scope, row, markerOf)) || isInLimbo(row)) return;
     all++;
     if (isVisible(row, table.clock())) visible++;
   });

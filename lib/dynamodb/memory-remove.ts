@@ -1,5 +1,7 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { raceAttempts } from '../defaults.ts';
 import type { MemoryScope } from '../memory/memory-store.ts';
+import { UnavailableError } from '../persistence/persistence-error.ts';
 import { buryChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
 import { formatMarker, type Marker, markerTtl } from './memory-fence.ts';
@@ -13,48 +15,87 @@ import { isConditionFailure, wasRetried } from './translate-error.ts';
 
 /**
  * Replaces a record that was read by a marker, or deletes it where there is none to leave, unless it was replaced or
- * removed since: then resolves false.
- * Without chunk rows: one conditional update.
- * With chunk rows: 1. put the item in limbo with the marker and claim its sets, from which moment nothing is stored and
- * no writer can commit, 2. put tombstones in the place of the rows, 3. leave only the marker. A crash after 1 leaves it in limbo, for the next
- * one who forgets.
+ * removed since: then resolves false. A later forget may fence it meanwhile, whose fence is then kept.
  */
 export async function removeRecord(
   table: SnapshotTable,
   scope: MemoryScope,
   row: RecordRow,
-  marker: Marker | undefined,
+  markerOf: (row: RecordRow) => Promise<Marker | undefined>,
 ): Promise<boolean> {
-  const key = itemKey({ pk: memoryPartition(scope), sk: row.sk });
+  let seen = row;
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const outcome = await removeAsSeen(table, scope, seen, await markerOf(seen));
+    if (typeof outcome === 'boolean') return outcome;
+    seen = { ...outcome, sets: row.sets };
+  }
+  throw new UnavailableError('others went on forgetting the session, again and again');
+}
+
+/**
+ * Resolves whether it removed the record; or the row, when a forget has fenced it since it was read.
+ * Without chunk rows: one conditional update.
+ * With chunk rows: 1. put the item in limbo with the marker and claim its sets, from which moment nothing is stored and
+ * no writer can commit, 2. put tombstones in the place of the rows, 3. leave only the marker. A crash after 1 leaves it in limbo, for the next
+ * one who forgets.
+ */
+async function removeAsSeen(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  row: RecordRow,
+  marker: Marker | undefined,
+): Promise<boolean | RecordRow> {
   const committed = row.chunks === undefined ? [] : [formatChunkSet(row.chunks)];
   const sets = [...new Set([...committed, ...row.sets, ...row.dead])];
   const marked = marker && formatMarker(marker, row, table.clock());
   const left = marker && { ...marked, ttl: markerTtl(marker) };
-  if (sets.length === 0) return leaveOnly(table, key, left, { place: row.place, without: ['sets', 'dead'] });
-  const limbo = await claim(table, scope, row, sets, marked ?? {});
-  if (limbo === undefined) return false;
+  if (sets.length === 0) {
+    if (await leaveOnly(table, scope, row, left, ['sets', 'dead'])) return true;
+    return (await fencedSince(table, scope, row)) ?? false;
+  }
+  const place = await claim(table, scope, row, sets, marked ?? {});
+  if (place === undefined) return (await fencedSince(table, scope, row)) ?? false;
   await buryChunkRows(
     table,
     sets.map(parseChunkSet).filter((set) => set !== undefined),
   );
-  if (!(await leaveOnly(table, key, left, { place: limbo, without: ['sets'] })))
-    await unclaim(table, key, sets);
-  return true;
+  const claimed = { sk: row.sk, place, fence: marked === undefined ? row.fence : Number(marked.fence?.N) };
+  if (await leaveOnly(table, scope, claimed, left, ['sets'])) return true;
+  const fenced = await fencedSince(table, scope, claimed);
+  if (fenced === undefined) await unclaim(table, itemKey({ pk: memoryPartition(scope), sk: row.sk }), sets);
+  return fenced ?? true;
 }
 
-/** Leaves only the marker, or nothing, of the item if it is still in this place and has none of these attributes. */
+type Seen = Pick<RecordRow, 'sk' | 'place' | 'fence'>;
+
+async function fencedSince(
+  table: SnapshotTable,
+  scope: MemoryScope,
+  seen: Seen,
+): Promise<RecordRow | undefined> {
+  const now = await getRowAt(table, scope, seen.sk);
+  return now?.place === seen.place && now.fence !== seen.fence ? now : undefined;
+}
+
+function sameFence({ fence }: Pick<RecordRow, 'fence'>, parts: ExpressionParts): string {
+  return fence === undefined ? 'attribute_not_exists(fence)' : `fence = ${parts.value({ N: String(fence) })}`;
+}
+
+/** Leaves only the marker, or nothing, of the item if it is as it was seen and has none of these attributes. */
 async function leaveOnly(
   table: SnapshotTable,
-  key: Item,
+  scope: MemoryScope,
+  seen: Seen,
   left: Item | undefined,
-  { place, without }: { place: string; without: string[] },
+  without: readonly string[],
 ): Promise<boolean> {
   const parts = new ExpressionParts();
   const absent = without.map((name) => `attribute_not_exists(${parts.name(name)})`);
+  const unchanged = [`place = ${parts.value({ S: seen.place })}`, sameFence(seen, parts)];
   const request = {
     TableName: table.tableName,
-    Key: key,
-    ConditionExpression: [`place = ${parts.value({ S: place })}`, ...absent].join(' AND '),
+    Key: itemKey({ pk: memoryPartition(scope), sk: seen.sk }),
+    ConditionExpression: [...unchanged, ...absent].join(' AND '),
   };
   const assign = parts.assign(left ?? {});
   const update = {
@@ -68,9 +109,10 @@ async function leaveOnly(
     );
     return true;
   } catch (error) {
-    // After a retry of the SDK it is gone because an earlier try, whose answer was lost, removed it.
-    if (isConditionFailure(error)) return wasRetried(error);
-    throw error;
+    if (!isConditionFailure(error)) throw error;
+    if (!wasRetried(error)) return false;
+    // An earlier try, whose answer was lost, may have removed it.
+    return (await getRowAt(table, scope, seen.sk))?.place !== seen.place;
   }
 }
 
@@ -96,7 +138,7 @@ async function claim(
           `REMOVE info, body, chunks, arrival, digest, ${parts.name('ttl')}`,
           `ADD dead ${claimed} DELETE ${parts.name('sets')} ${claimed}`,
         ].join(' '),
-        ConditionExpression: `place = ${parts.value({ S: row.place })}`,
+        ConditionExpression: `place = ${parts.value({ S: row.place })} AND ${sameFence(row, parts)}`,
         ...parts.attributes,
       }),
     );
@@ -141,10 +183,7 @@ export async function replaceByMarker(
   const parts = new ExpressionParts();
   const left = formatMarker(marker, row, table.clock());
   const assign = parts.assign({ ...left, ttl: markerTtl(marker) });
-  const unchanged =
-    row.fence === undefined
-      ? 'attribute_not_exists(fence)'
-      : `fence = ${parts.value({ N: String(row.fence) })}`;
+  const unchanged = sameFence(row, parts);
   const same =
     row.arrival === undefined
       ? 'attribute_not_exists(arrival)'

@@ -316,7 +316,7 @@ describe('commands on memory', () => {
       update:
         'SET fence = "12", fencedUntil = "1798848000000", gone = {"arrival":{"N":"8"}}, ttl = "1798848000"' +
         ' REMOVE place, info, body, chunks, arrival, digest, dead',
-      condition: `place = "${atPlace}" AND attribute_not_exists(sets) AND attribute_not_exists(dead)`,
+      condition: `place = "${atPlace}" AND attribute_not_exists(fence) AND attribute_not_exists(sets) AND attribute_not_exists(dead)`,
     });
     expect(readable(sweep?.input ?? {}).keycondition).toContain(
       'BETWEEN "limbo/000000000000000" AND "limbo/:"',

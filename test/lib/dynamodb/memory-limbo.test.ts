@@ -1,4 +1,9 @@
-import { type AttributeValue, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  type DynamoDBClient,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { abandonedAfterMs } from '../../../lib/defaults.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
@@ -148,3 +153,61 @@ test.each([
 
   expect(await row()).toMatchObject({ fence: { N: fence }, gone: marker.gone });
 });
+
+const place: Row = { place: { S: 'message/101798761600250.000000000000001' } };
+/** The fence of a forget that comes later than the one that is at work on the item. */
+const later = 70;
+
+/** A client that lets a later forget fence the item before its `index`th request; whether the item was still there then. */
+const fencedBefore = (index: number) => {
+  const state = { sent: 0, isFenced: false };
+  const send = async (command: object) => {
+    if (state.sent++ === index) state.isFenced = await fenceLater();
+    return table.client.send(command as never);
+  };
+  return { state, client: { send } as unknown as DynamoDBClient };
+};
+const fenceLater = async () => {
+  const request = new UpdateItemCommand({
+    TableName: table.tableName,
+    Key: key(),
+    UpdateExpression: 'SET fence = :fence, fencedUntil = :until',
+    ConditionExpression: 'attribute_exists(place)',
+    ExpressionAttributeValues: { ':fence': { N: String(later) }, ':until': until },
+  });
+  return table.client.send(request).then(
+    () => true,
+    () => false,
+  );
+};
+
+test.each<[string, Row, readonly string[], readonly string[]]>([
+  ['in limbo, with rows', { place: limbo(0) }, [], ['D']],
+  ['in limbo, with rows, under a marker', { place: limbo(0), ...marker }, [], ['D']],
+  ['given up, with rows', { place: limbo(old) }, ['A'], []],
+  ['given up, without rows', { place: limbo(old) }, [], []],
+  ['of a record that has expired', { ...place, info: { M: { expiresAt: { N: '1' } } } }, [], []],
+])(
+  'a forget that is overtaken by a later one leaves the fence of that one: an item %s',
+  async (_, item, sets, dead) => {
+    for (let index = 0, wasSent = true; wasSent; index++) {
+      scope = { agent: 'agent', session: `s${++sessions}` };
+      for (const name of [...sets, ...dead]) await put({ ...chunkKey(name), body: { B: Buffer.from('x') } });
+      await put({
+        ...{ ...key(), ...item },
+        ...(sets.length > 0 && { sets: { SS: sets.map(setOf) } }),
+        ...(dead.length > 0 && { dead: { SS: dead.map(setOf) } }),
+      });
+      const { state, client } = fencedBefore(index);
+      const store = storeOver(client);
+
+      await store.forgetRange(scope, 'message', {}, await store.moment(scope));
+
+      wasSent = state.sent > index;
+      if (!state.isFenced) continue;
+      expect(await row(), `before request ${index}`).toMatchObject({ fence: { N: String(later) } });
+      expect(await row(), `before request ${index}`).not.toHaveProperty('place');
+      expect(await Promise.all([...sets, ...dead].map(isThere))).not.toContain(true);
+    }
+  },
+);
