@@ -58,7 +58,7 @@ export class DormouseStack extends Stack {
     const ticks = new Schedules(this, 'Schedules', { schedules, dispatcher: dispatch, now });
     const api = new ServiceApi(this, 'HttpApi', functions, settings);
     const watched = {
-      functions: Object.values(functions),
+      functions,
       tables: [...stored.values()],
       api,
       runQueue: queue,

@@ -1,3 +1,4 @@
+import type { ApiFunction } from '../functions/http/description.ts';
 import {
   errorsTable,
   runsTable,
@@ -5,7 +6,7 @@ import {
   snapshotsTable,
   type TableDescriptor,
 } from '../lib/dynamodb/tables.ts';
-import type { Operation } from '../lib/http/routes.ts';
+
 import type { Settings } from './settings.ts';
 
 /** Every DynamoDB operation that the code uses. */
@@ -38,38 +39,8 @@ export interface TableAccess {
   readonly indexOperations?: readonly TableOperation[];
 }
 
-/**
- * `fallback` takes what no route does, `dispatch` the ticks of EventBridge, `work` the messages of the queue of runs.
- */
-export type FunctionName =
-  | Exclude<Operation, keyof typeof sharedFunctions>
-  | (typeof sharedFunctions)[keyof typeof sharedFunctions]
-  | 'fallback'
-  | 'dispatch'
-  | 'work';
-
-/** Operations that share a function, and its role: those on one kind of thing. Each function costs nine resources. */
-const sharedFunctions = {
-  'list-capsules': 'capsules',
-  compact: 'capsules',
-  'list-user-data': 'values',
-  'get-user-data': 'values',
-  'set-user-data': 'values',
-  'forget-user-data': 'values',
-  'list-knowledge': 'values',
-  'get-knowledge': 'values',
-  learn: 'values',
-  'forget-knowledge': 'values',
-} as const satisfies Partial<Record<Operation, string>>;
-
-/** The function that an operation's routes lead to. */
-export function functionOf(operation: Operation): FunctionName {
-  return isShared(operation) ? sharedFunctions[operation] : operation;
-}
-
-function isShared(operation: Operation): operation is keyof typeof sharedFunctions {
-  return Object.hasOwn(sharedFunctions, operation);
-}
+/** Those of the API, `dispatch` for the ticks of EventBridge, and `work` for the messages of the queue of runs. */
+export type FunctionName = ApiFunction | 'dispatch' | 'work';
 
 /** Everything that starting a run calls. */
 const startsRuns: Pick<ServiceFunctionDescriptor, 'access' | 'sendsToRunQueue' | 'publishesMetrics'> = {
@@ -85,124 +56,52 @@ export const functionMemoryMb = 1024;
 /** What a worker has for a message: it hands the rest on in time, so that this only sets how often it does. */
 export const workerTimeoutSecs = 300;
 
-/** The functions of the API's operations, an operation without one does not compile, and those behind it. */
 export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDescriptor>> = {
   hibernate: {
     id: 'Hibernate',
-    entry: 'functions/http/hibernate.ts',
+    entry: 'functions/http/instances/hibernate.ts',
     // Chunk rows are put and deleted, heads are updated; a refused commit is looked into by reading.
     access: [{ table: snapshotsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'] }],
     publishesMetrics: true,
   },
   thaw: {
     id: 'Thaw',
-    entry: 'functions/http/thaw.ts',
+    entry: 'functions/http/instances/thaw.ts',
     access: [{ table: snapshotsTable, operations: ['GetItem'] }],
   },
-  forget: {
-    id: 'Forget',
-    entry: 'functions/http/forget.ts',
-    access: [{ table: snapshotsTable, operations: ['GetItem', 'UpdateItem', 'DeleteItem'] }],
+  instances: {
+    id: 'InstancesApi',
+    entry: 'functions/http/instances/handler.ts',
+    // They are forgotten, and listed.
+    access: [{ table: snapshotsTable, operations: ['GetItem', 'UpdateItem', 'DeleteItem', 'Query'] }],
   },
-  'list-instances': {
-    id: 'ListInstances',
-    entry: 'functions/http/list-instances.ts',
-    access: [{ table: snapshotsTable, operations: ['Query'] }],
-  },
-  'list-agents': { id: 'ListAgents', entry: 'functions/http/list-agents.ts', access: [] },
-  'describe-api': { id: 'DescribeApi', entry: 'functions/http/describe-api.ts', access: [] },
-  'register-session': {
-    id: 'RegisterSession',
-    entry: 'functions/http/register-session.ts',
-    access: [{ table: sessionsTable, operations: ['UpdateItem'] }],
-  },
-  'get-session': {
-    id: 'GetSession',
-    entry: 'functions/http/get-session.ts',
-    access: [{ table: sessionsTable, operations: ['GetItem'] }],
-  },
-  'deregister-session': {
-    id: 'DeregisterSession',
-    entry: 'functions/http/deregister-session.ts',
-    // With its memory: all rows of its partition are found without the index, and replaced; only requests are deleted.
-    access: [{ table: sessionsTable, operations: ['GetItem', 'UpdateItem', 'DeleteItem', 'Query'] }],
-  },
-  'list-sessions': {
-    id: 'ListSessions',
-    entry: 'functions/http/list-sessions.ts',
-    access: [{ table: sessionsTable, operations: ['Query'] }],
-  },
-  remember: {
-    id: 'Remember',
-    entry: 'functions/http/remember.ts',
-    // Session, numbering and messages are updated, requests and chunk rows put; what is stored under an id is read by it.
-    access: [{ table: sessionsTable, operations: ['GetItem', 'PutItem', 'UpdateItem'] }],
-  },
-  recent: {
-    id: 'Recent',
-    entry: 'functions/http/recent.ts',
-    access: [{ table: sessionsTable, operations: ['GetItem'], indexOperations: ['Query'] }],
-  },
-  'forget-messages': {
-    id: 'ForgetMessages',
-    entry: 'functions/http/forget-messages.ts',
-    // What capsules that are gone were made of is found without the index.
+  conversations: {
+    id: 'ConversationsApi',
+    entry: 'functions/http/conversations/handler.ts',
+    // Messages and capsules are found through the index; what is forgotten with a session, and values, without it.
     access: [
       {
         table: sessionsTable,
-        operations: ['GetItem', 'UpdateItem', 'DeleteItem', 'Query'],
+        operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
         indexOperations: ['Query'],
       },
     ],
   },
-  capsules: {
-    id: 'Capsules',
-    entry: 'functions/http/capsules.ts',
-    // Its number is taken and messages replaced by updates, a large capsule and what came before it are put.
+  runs: {
+    id: 'RunsApi',
+    entry: 'functions/http/runs/handler.ts',
+    ...startsRuns,
     access: [
+      // Runs are started, found through the index, and read with their jobs.
       {
-        table: sessionsTable,
-        operations: ['GetItem', 'PutItem', 'UpdateItem'],
+        table: runsTable,
+        operations: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
         indexOperations: ['Query'],
       },
+      { table: errorsTable, operations: ['Query'] },
     ],
   },
-  'export-memory': {
-    id: 'ExportMemory',
-    entry: 'functions/http/export-memory.ts',
-    // Messages and capsules are found through the index, values of users and the agent without it.
-    access: [{ table: sessionsTable, operations: ['GetItem', 'Query'], indexOperations: ['Query'] }],
-  },
-  values: {
-    id: 'Values',
-    entry: 'functions/http/values.ts',
-    // User data is put, knowledge updated, what is forgotten replaced by a marker; both are listed without the index.
-    access: [{ table: sessionsTable, operations: ['GetItem', 'PutItem', 'UpdateItem', 'Query'] }],
-  },
-  'list-errors': {
-    id: 'ListErrors',
-    entry: 'functions/http/list-errors.ts',
-    access: [{ table: errorsTable, operations: ['Query'] }],
-  },
-  'start-run': { id: 'StartRun', entry: 'functions/http/start-run.ts', ...startsRuns },
-  'list-runs': {
-    id: 'ListRuns',
-    entry: 'functions/http/list-runs.ts',
-    // The totals of a run that is going on are those of its shards' pages.
-    access: [{ table: runsTable, operations: ['Query'], indexOperations: ['Query'] }],
-  },
-  'get-run': {
-    id: 'GetRun',
-    entry: 'functions/http/get-run.ts',
-    access: [{ table: runsTable, operations: ['GetItem', 'Query'] }],
-  },
-  'list-jobs': {
-    id: 'ListJobs',
-    entry: 'functions/http/list-jobs.ts',
-    access: [{ table: runsTable, operations: ['GetItem', 'Query'] }],
-  },
-  'list-schedules': { id: 'ListSchedules', entry: 'functions/http/list-schedules.ts', access: [] },
-  fallback: { id: 'Fallback', entry: 'functions/http/fallback.ts', access: [] },
+  api: { id: 'Api', entry: 'functions/http/api/handler.ts', access: [] },
   dispatch: {
     id: 'Dispatch',
     entry: 'functions/lifecycle/dispatch.ts',

@@ -1,5 +1,3 @@
-import { queryParameters } from '../../lib/http/query-parameters.ts';
-import type { Operation } from '../../lib/http/routes.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
@@ -8,8 +6,8 @@ import type { HttpRequest } from './request.ts';
  * Refuses what a route would have to ignore, and what would change the meaning of the request if it were honoured: a
  * caller who misspells `ttl`, or sends a part of a state, must not be told that all is well.
  */
-export function checkRequest(operation: Operation, request: HttpRequest): void {
-  checkQuery(queryParameters[operation], request);
+export function checkRequest(query: readonly string[], request: HttpRequest): void {
+  checkQuery(query, request);
   checkHeaders(request);
 }
 

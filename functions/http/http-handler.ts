@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { agentNamePattern } from '../../lib/agents/define-agent.ts';
 import { inOneCall } from '../../lib/dynamodb/call-budget.ts';
-import { type Operation, routes } from '../../lib/http/routes.ts';
 import { hashOf, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { type Services, services } from '../services.ts';
 import { checkRequest } from './checked-request.ts';
+import type { ApiFunction, Descriptions, OperationDescription } from './description.ts';
 import { problemResponse } from './problem.ts';
 import { type HttpRequest, toRequest } from './request.ts';
 import { type HttpResponse, toResult } from './response.ts';
@@ -16,11 +16,51 @@ export type HttpHandler = (
   context?: Context,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
+/** What each operation does that leads to this function. */
+type Handles<Of extends Descriptions, Function extends ApiFunction> = {
+  readonly [Operation in keyof Of as Of[Operation]['function'] extends Function ? Operation : never]: Handle;
+};
+
 /**
- * Makes a Lambda handler of a use case: every error becomes a problem answer, every request one log line that names
- * agent, hash of key or session, and request id, and never what a state holds.
+ * Makes the Lambda handler of a function of the API: the gateway says which route a request took, and `$default` for none.
+ * Every error becomes a problem answer, every request one log line that names agent, hash of key or session, and request
+ * id, and never what a state holds.
  */
-export function httpHandler(operation: Operation | 'fallback', handle: Handle): HttpHandler {
+export function apiHandler<const Of extends Descriptions, const Function extends ApiFunction>(
+  name: Function,
+  descriptions: Of,
+  handles: Handles<Of, Function>,
+  unrouted?: Handle,
+): HttpHandler {
+  const handlers = new Map<string, HttpHandler>();
+  const handleOf: Readonly<Record<string, Handle>> = handles;
+  for (const [operation, { function: leadsTo, methods, path, query }] of Object.entries(descriptions)) {
+    const handle = handleOf[operation];
+    if (leadsTo !== name || handle === undefined) continue;
+    const handler = httpHandler(operation, Object.keys(query), handle);
+    for (const method of methods) handlers.set(`${method} ${path}`, handler);
+  }
+  if (unrouted !== undefined) handlers.set('$default', httpHandler('$default', undefined, unrouted));
+  return async (event, context) => {
+    const handler = handlers.get(event.routeKey) ?? (unrouted && handlers.get('$default'));
+    if (handler === undefined) throw new Error(`the route ${event.routeKey} leads to another function`);
+    return handler(event, context);
+  };
+}
+
+/**
+ * Makes the handler of a function that one operation leads to. For the hot path, whose bundles hold no descriptions: the
+ * compiler holds the names of the query parameters against the operation's.
+ */
+export function soleHandler<Of extends OperationDescription>(
+  operation: string,
+  query: Readonly<Record<keyof Of['query'], true>>,
+  handle: Handle,
+): HttpHandler {
+  return httpHandler(operation, Object.keys(query), handle);
+}
+
+function httpHandler(operation: string, query: readonly string[] | undefined, handle: Handle): HttpHandler {
   return async (event, context) => {
     const startedAt = performance.now();
     const request = toRequest(event);
@@ -29,7 +69,7 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
     let response: HttpResponse;
     let failure: Record<string, unknown> = {};
     try {
-      if (operation !== 'fallback') checkRequest(operation, request);
+      if (query !== undefined) checkRequest(query, request);
       const work = () => handle(request, services());
       response = await (callOnce.has(operation) ? work() : inOneCall(work));
     } catch (error) {
@@ -39,6 +79,7 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
 
     const line = {
       requestId: request.id,
+      operation,
       method: request.method,
       agent: loggableAgent(request.parameters.agent),
       keyHash: hashOf(request.parameters.key),
@@ -53,23 +94,8 @@ export function httpHandler(operation: Operation | 'fallback', handle: Handle): 
   };
 }
 
-/** The handler of a function that several operations share: the gateway says which route it took. */
-export function sharedHandler(handles: Readonly<Partial<Record<Operation, Handle>>>): HttpHandler {
-  const handlers = new Map(
-    routes.flatMap(({ operation, method, path }): [string, HttpHandler][] => {
-      const handle = handles[operation];
-      return handle === undefined ? [] : [[`${method} ${path}`, httpHandler(operation, handle)]];
-    }),
-  );
-  return async (event, context) => {
-    const handler = handlers.get(event.routeKey);
-    if (handler === undefined) throw new Error(`the route ${event.routeKey} leads to another function`);
-    return handler(event, context);
-  };
-}
-
 /** The hot path: they call one store, which bounds the call itself. */
-const callOnce: ReadonlySet<string> = new Set(['hibernate', 'thaw', 'forget'] satisfies Operation[]);
+const callOnce: ReadonlySet<string> = new Set(['hibernate', 'thaw', 'forget']);
 
 /** An agent is a kind, of which nothing says a name; what can be no agent's name may be any text. */
 function loggableAgent(name = ''): string | undefined {

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { tableOperations } from '../service-functions.ts';
+import { type FunctionName, tableOperations } from '../service-functions.ts';
 import type { ServiceApi } from './http-api.ts';
 import type { ServiceFunction } from './service-function.ts';
 import type { ServiceTable } from './tables.ts';
@@ -19,21 +19,29 @@ export interface AlarmSpec {
 /** The sum of what happened in that time. */
 const fiveMinutes = { period: Duration.minutes(5), statistic: 'Sum' };
 
-export function ofFunction(fn: ServiceFunction): AlarmSpec[] {
-  const { id } = fn.node;
+/** Those of the API ring together, as its callers are told of each failure; the others have nobody who waits for them. */
+export function ofFunctions({
+  dispatch,
+  work,
+  ...ofApi
+}: Readonly<Record<FunctionName, ServiceFunction>>): AlarmSpec[] {
+  const errors = (id: string, what: string, functions: readonly ServiceFunction[]): AlarmSpec => ({
+    id: `${id}Errors`,
+    metric: sumOf(functions.map((fn) => fn.metricErrors(fiveMinutes))),
+    threshold: 1,
+    means: `${what} crashed, ran out of memory or out of time.`,
+    section: 'function-errors',
+  });
+  const all = [...Object.values(ofApi), dispatch, work];
   return [
+    errors('ApiFunction', 'A function of the API', Object.values(ofApi)),
+    errors('Dispatch', 'Dispatch', [dispatch]),
+    errors('Work', 'Work', [work]),
     {
-      id: `${id}Errors`,
-      metric: fn.metricErrors(fiveMinutes),
+      id: 'FunctionThrottles',
+      metric: sumOf(all.map((fn) => fn.metricThrottles(fiveMinutes))),
       threshold: 1,
-      means: `${id} crashed, ran out of memory or out of time.`,
-      section: 'function-errors',
-    },
-    {
-      id: `${id}Throttles`,
-      metric: fn.metricThrottles(fiveMinutes),
-      threshold: 1,
-      means: `Lambda refused to run ${id} more often at the same time.`,
+      means: 'Lambda refused to run a function more often at the same time.',
       section: 'function-throttles',
     },
   ];
@@ -41,17 +49,17 @@ export function ofFunction(fn: ServiceFunction): AlarmSpec[] {
 
 export function ofTable(table: ServiceTable): AlarmSpec[] {
   const { id } = table.node;
-  const throttles = (kind: 'Read' | 'Write'): AlarmSpec => ({
-    id: `${id}${kind}Throttles`,
-    metric: table.metric(`${kind}ThrottleEvents`, fiveMinutes),
-    // The SDK tries again by itself: a few cost time, not requests.
-    threshold: 50,
-    means: `DynamoDB throttled ${kind.toLowerCase()}s of the table ${id}.`,
-    section: 'table-throttles',
-  });
   return [
-    throttles('Read'),
-    throttles('Write'),
+    {
+      id: `${id}Throttles`,
+      metric: sumOf(
+        ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => table.metric(name, fiveMinutes)),
+      ),
+      // The SDK tries again by itself: a few cost time, not requests.
+      threshold: 50,
+      means: `DynamoDB throttled reads or writes of the table ${id}.`,
+      section: 'table-throttles',
+    },
     {
       id: `${id}SystemErrors`,
       metric: sumOf(
@@ -89,14 +97,16 @@ export function ofSnapshots(damaged: Metric): AlarmSpec {
   };
 }
 
-/** An operation that had no error has no data points, which would leave the sum without one too. */
-function sumOf(metrics: readonly IMetric[]): MathExpression {
+/** One alarm for several metrics. What did not happen has no data points, which would leave the sum without one too. */
+function sumOf(metrics: readonly IMetric[]): IMetric {
+  const [only, ...others] = metrics;
+  if (only !== undefined && others.length === 0) return only;
   const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
   const terms = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
   return new MathExpression({
     expression: terms.join(' + '),
     usingMetrics,
     period: fiveMinutes.period,
-    label: 'errors',
+    label: 'in all',
   });
 }

@@ -2,7 +2,8 @@ import { Alarm, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type AlarmSpec, ofApi, ofFunction, ofSnapshots, ofTable } from './alarm-specs.ts';
+import type { FunctionName } from '../service-functions.ts';
+import { type AlarmSpec, ofApi, ofFunctions, ofSnapshots, ofTable } from './alarm-specs.ts';
 import { alarmTopic } from './alarm-topic.ts';
 import { damagedSnapshots } from './damaged-snapshots.ts';
 import type { ServiceApi } from './http-api.ts';
@@ -12,7 +13,7 @@ import type { ServiceFunction } from './service-function.ts';
 import type { ServiceTable } from './tables.ts';
 
 export interface Alarming {
-  readonly functions: readonly ServiceFunction[];
+  readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
   readonly tables: readonly ServiceTable[];
   readonly api: ServiceApi;
   readonly runQueue: RunQueue;
@@ -27,10 +28,10 @@ export class ServiceAlarms extends Construct {
     super(scope, id);
     const { functions, tables, api, runQueue, tickDeadLetters, email } = watched;
     const specs = [
-      ...functions.flatMap(ofFunction),
+      ...ofFunctions(functions),
       ...tables.flatMap(ofTable),
       ofApi(api),
-      ofSnapshots(damagedSnapshots(this, functions)),
+      ofSnapshots(damagedSnapshots(this, Object.values(functions))),
       ofRuns(this),
       ...ofRunQueue(runQueue),
       ofTickDeadLetters(tickDeadLetters),

@@ -59,7 +59,8 @@ function queues({ runQueue, tickDeadLetters }: Pick<Alarming, 'runQueue' | 'tick
   ];
 }
 
-function functions({ functions: all }: Pick<Alarming, 'functions'>): IWidget[] {
+function functions({ functions: byName }: Pick<Alarming, 'functions'>): IWidget[] {
+  const all = Object.values(byName);
   return [
     graph(
       'Function errors',

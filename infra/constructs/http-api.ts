@@ -14,14 +14,14 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { routes } from '../../lib/http/routes.ts';
-import { type FunctionName, functionOf, perFunction } from '../service-functions.ts';
+import { operations, routes } from '../../functions/http/operations.ts';
+import { type FunctionName, perFunction } from '../service-functions.ts';
 import type { Settings } from '../settings.ts';
 import { serviceLogs } from './service-logs.ts';
 
 export type ServiceApiSettings = Pick<Settings, 'auth' | 'throttle' | 'corsOrigins' | 'retain'>;
 
-/** The HTTP API in front of the functions. No route is open: what `routes` does not name goes, authorized, to `fallback`. */
+/** The HTTP API in front of the functions. No route is open: what `routes` does not name goes, authorized, to `api`. */
 export class ServiceApi extends Construct {
   readonly api: HttpApi;
   readonly accessLogs: LogGroup;
@@ -44,13 +44,13 @@ export class ServiceApi extends Construct {
       description: 'Dormouse: puts AI agents to sleep and wakes them up again',
       createDefaultStage: false,
       defaultAuthorizer: authorizer(settings),
-      ...(hasCors ? { corsPreflight: cors(settings) } : { defaultIntegration: integrations.fallback }),
+      ...(hasCors ? { corsPreflight: cors(settings) } : { defaultIntegration: integrations.api }),
     });
     for (const { operation, method, path } of routes) {
       this.api.addRoutes({
         path,
         methods: [HttpMethod[method]],
-        integration: integrations[functionOf(operation)],
+        integration: integrations[operations[operation].function],
       });
     }
     // With CORS instead of $default: that route would take preflights too, and refuse them for having no credentials.
@@ -58,7 +58,7 @@ export class ServiceApi extends Construct {
       this.api.addRoutes({
         path: '/{proxy+}',
         methods: allButOptions,
-        integration: integrations.fallback,
+        integration: integrations.api,
       });
     }
 

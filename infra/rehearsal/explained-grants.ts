@@ -31,7 +31,7 @@ export const explainedGrants: readonly ExplainedGrant[] = [
     reason:
       'Lambda sets a tick aside with the role of the function (seen in the dead-letter queue), and the emulator without it',
   },
-  { fn: 'StartRun', action: 'dynamodb:DeleteItem', resource: 'RunsTable', reason: leftLease },
+  { fn: 'RunsApi', action: 'dynamodb:DeleteItem', resource: 'RunsTable', reason: leftLease },
   { fn: 'Dispatch', action: 'dynamodb:DeleteItem', resource: 'RunsTable', reason: leftLease },
   {
     fn: 'Work',
@@ -46,17 +46,5 @@ export const explainedGrants: readonly ExplainedGrant[] = [
     action: 'dynamodb:DeleteItem',
     resource: 'SessionsTable',
     reason: 'An action may forget user data and knowledge: no action here does',
-  },
-  {
-    fn: 'ForgetMessages',
-    action: 'dynamodb:DeleteItem',
-    reason: 'What a writer that died has left in the session is deleted: none dies here',
-  },
-  {
-    fn: 'ForgetMessages',
-    action: 'dynamodb:Query',
-    resource: 'SessionsTable',
-    reason:
-      'With ?capsules=forget, what capsules that were pruned had been made of is looked up: the suite forgets none',
   },
 ];

@@ -60,7 +60,7 @@ export function bundleLoads(): { sizes: BundleSize[]; ratios: Ratio[] } {
 }
 
 function entry(name: string): string {
-  return join(projectRoot, `functions/http/${name}.ts`);
+  return join(projectRoot, `functions/http/instances/${name}.ts`);
 }
 
 function bundle(file: string, outfile: string): string {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from 'vitest';
-import { routes } from '../../lib/http/routes.ts';
+import { routes } from '../../functions/http/operations.ts';
 import { httpCase } from './case.ts';
 import { deployment } from './deployment.ts';
 import { targetFromEnvironment } from './http-client.ts';

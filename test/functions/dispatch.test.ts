@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { handler as registerSession } from '../../functions/http/register-session.ts';
 import { handler as dispatch } from '../../functions/lifecycle/dispatch.ts';
 import { type Services, useServices } from '../../functions/services.ts';
 import { scopeOf, tenantsOf } from '../../functions/tenancy.ts';
@@ -9,6 +8,7 @@ import { sessionShards } from '../../lib/defaults.ts';
 import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
 import { scheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';
 import { capturedLog } from '../support/captured-log.ts';
+import { handlerOf } from '../support/handler-of.ts';
 import { httpEvent } from '../support/http-event.ts';
 import {
   failing,
@@ -16,6 +16,8 @@ import {
   lambdaContext,
   lifecycleFunctions,
 } from '../support/lifecycle-functions.ts';
+
+const registerSession = handlerOf('register-session');
 
 const visits = new Map<string, number>();
 const support = defineAgent({

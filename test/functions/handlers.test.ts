@@ -1,12 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { handler as fallback } from '../../functions/http/fallback.ts';
-import { handler as forget } from '../../functions/http/forget.ts';
-import { handler as hibernate } from '../../functions/http/hibernate.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
-import { handler as listInstances } from '../../functions/http/list-instances.ts';
-import { handler as thaw } from '../../functions/http/thaw.ts';
 import { type Services, useServices } from '../../functions/services.ts';
 import { defineAgent, indexAgents } from '../../lib/agents/define-agent.ts';
 import { hibernate as hibernateState } from '../../lib/persistence/hibernate.ts';
@@ -15,7 +10,14 @@ import { CorruptError, UnavailableError } from '../../lib/persistence/persistenc
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
 import { thaw as thawState } from '../../lib/persistence/thaw.ts';
 import { capturedLog } from '../support/captured-log.ts';
+import { handlerOf } from '../support/handler-of.ts';
 import { httpEvent } from '../support/http-event.ts';
+
+const fallback = handlerOf('$default');
+const forget = handlerOf('forget');
+const hibernate = handlerOf('hibernate');
+const listInstances = handlerOf('list-instances');
+const thaw = handlerOf('thaw');
 
 const secret = 'the-secret-of-the-state';
 const agents = [

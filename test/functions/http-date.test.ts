@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseHttpDate } from '../../functions/http/http-date.ts';
+import { parseHttpDate } from '../../functions/http/instances/http-date.ts';
 
 const now = new Date('2026-06-01T00:00:00Z');
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type AttributeValue, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { routes } from '../../functions/http/operations.ts';
 import { handler as dispatch } from '../../functions/lifecycle/dispatch.ts';
 import { handler as work } from '../../functions/lifecycle/work.ts';
 import { loggable } from '../../functions/loggable.ts';
@@ -13,7 +14,6 @@ import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
 import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
 import { errorsTable, runsTable, sessionsTable, snapshotsTable, tables } from '../../lib/dynamodb/tables.ts';
 import { environment } from '../../lib/environment.ts';
-import { routes } from '../../lib/http/routes.ts';
 import { failed } from '../../lib/lifecycle/job-outcome.ts';
 import { inMemoryRunQueue } from '../../lib/runs/in-memory-run-queue.ts';
 import { scheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';

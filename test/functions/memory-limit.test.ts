@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../functions/http/operations.ts';
 import type { FunctionName } from '../../infra/service-functions.ts';
 import { httpEvent } from '../support/http-event.ts';
 import { type LambdaFunctions, lambdaFunctions } from '../support/lambda-functions.ts';
-import type { LambdaProcess } from '../support/lambda-process.ts';
 
 /** `all`: every body on every route that takes one, as `.ci/run` wants it; else those that told most. */
 const isAll = process.env.DORMOUSE_BODIES === 'all';
@@ -109,17 +109,19 @@ const bodies: Readonly<Record<string, () => Body>> = {
   }),
 };
 
-const writers = ['hibernate', 'remember', 'register-session', 'start-run'] as const satisfies FunctionName[];
+const writers = ['hibernate', 'remember', 'register-session', 'start-run'] as const satisfies Operation[];
 /** Who reads what the writers before them have stored. */
 const readers = [
-  'thaw',
   'recent',
-  'capsules',
+  'list-capsules',
   'export-memory',
   'list-sessions',
   'list-instances',
-] as const satisfies FunctionName[];
-const names: readonly FunctionName[] = isAll ? [...writers, ...readers] : ['hibernate', 'thaw', 'remember'];
+] as const satisfies Operation[];
+const names: readonly FunctionName[] = [
+  ...(['hibernate', 'thaw', 'conversations'] as const),
+  ...(isAll ? (['instances', 'runs'] as const) : []),
+];
 const agents = ['planner', 'called-back', 'checked'];
 
 describe('within the memory that Lambda gives a function', () => {
@@ -129,7 +131,7 @@ describe('within the memory that Lambda gives a function', () => {
   }, 60_000);
   afterAll(() => functions.end());
 
-  const call = async (name: FunctionName, agent: string, body?: Body) => {
+  const call = async (operation: Operation, agent: string, body?: Body) => {
     const { content, type = 'application/json', gzip = false } = body ?? { content: undefined };
     const isText = !gzip && type === 'application/json';
     const bytes = content === undefined ? undefined : gzip ? gzipSync(content) : Buffer.from(content);
@@ -143,13 +145,9 @@ describe('within the memory that Lambda gives a function', () => {
       ...(bytes && { body: isText ? (content ?? '') : bytes.toString('base64') }),
     });
     const pathParameters = { agent, key: 'k', session: 's' };
-    return (functions.function(name) as LambdaProcess).invoke({
-      ...event,
-      ...(name === 'capsules' && { routeKey: 'GET /v1/agents/{agent}/sessions/{session}/capsules' }),
-      pathParameters,
-    });
+    return functions.call(operation, { ...event, pathParameters });
   };
-  const ok = (name: FunctionName): Body => ({
+  const ok = (name: Operation): Body => ({
     content:
       {
         hibernate: '{"mood":"calm"}',
@@ -196,9 +194,7 @@ describe('within the memory that Lambda gives a function', () => {
             console.log(_, 'thaw', agent, thawed.status, Math.round(thawed.ms), Math.round(thawed.peakMB));
         }
       }
-      for (const name of readers.filter(
-        (reader) => reader !== 'thaw' && functions.function(reader) !== undefined,
-      )) {
+      for (const name of isAll ? readers : []) {
         const answered = await call(name, 'planner');
         expect.soft([200, 404, 413], `${name}: ${answered.body}`).toContain(answered.status);
         expect.soft(answered.ms, name).toBeLessThan(29_000);

@@ -1,17 +1,19 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { handler as exportMemory } from '../../functions/http/export-memory.ts';
-import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
-import { handler as recent } from '../../functions/http/recent.ts';
-import { handler as registerSession } from '../../functions/http/register-session.ts';
-import { handler as remember } from '../../functions/http/remember.ts';
 import { useServices } from '../../functions/services.ts';
 import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { deepJson } from '../support/deep-json.ts';
+import { handlerOf } from '../support/handler-of.ts';
 import { httpEvent } from '../support/http-event.ts';
+
+const exportMemory = handlerOf('export-memory');
+const forgetMessages = handlerOf('forget-messages');
+const recent = handlerOf('recent');
+const registerSession = handlerOf('register-session');
+const remember = handlerOf('remember');
 
 describe('bodies and parameters of messages', () => {
   let lines: string[];

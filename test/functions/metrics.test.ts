@@ -24,9 +24,8 @@ async function functionsOfAProcess(namespace: string | undefined) {
   const harness = await import('../support/lifecycle-functions.ts');
   const { handler: dispatch } = await import('../../functions/lifecycle/dispatch.ts');
   const { handler: work } = await import('../../functions/lifecycle/work.ts');
-  const { handler: hibernate } = await import('../../functions/http/hibernate.ts');
-  const { handler: startRun } = await import('../../functions/http/start-run.ts');
-  return { ...harness, dispatch, work, hibernate, startRun };
+  const { handlerOf } = await import('../support/handler-of.ts');
+  return { ...harness, dispatch, work, hibernate: handlerOf('hibernate'), startRun: handlerOf('start-run') };
 }
 
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeMoment, encodeMoment } from '../../functions/http/moment.ts';
+import { decodeMoment, encodeMoment } from '../../functions/http/conversations/moment.ts';
 import { createRuntime } from '../../lib/sessions/create-runtime.ts';
 import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
 import { testClock } from '../support/test-clock.ts';

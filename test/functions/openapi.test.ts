@@ -1,9 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
+import { openApiDocument } from '../../functions/http/api/document.ts';
 import { problems } from '../../functions/http/http-error.ts';
-import { openApiDocument } from '../../functions/http/openapi/document.ts';
-import { queryParameters } from '../../lib/http/query-parameters.ts';
-import { routes } from '../../lib/http/routes.ts';
+import { operations, routes } from '../../functions/http/operations.ts';
 
 test('the document is valid OpenAPI 3.1', async () => {
   const result = await new Validator().validate(JSON.parse(JSON.stringify(openApiDocument)));
@@ -32,7 +31,7 @@ test('operations have names of their own, a tag that is described, and the query
     const inQuery = ((described?.parameters ?? []) as { name: string; in: string }[]).filter(
       (one) => one.in === 'query',
     );
-    expect(inQuery.map(({ name }) => name)).toEqual(queryParameters[operation]);
+    expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(operations[operation].query));
     expect(openApiDocument.tags.map(({ name }) => [name])).toContainEqual(described?.tags);
     expect(seen).not.toContain(described?.operationId);
     seen.add(String(described?.operationId));

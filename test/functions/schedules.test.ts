@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { handler as listSchedules } from '../../functions/http/list-schedules.ts';
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { defineAgent } from '../../lib/agents/define-agent.ts';
 import { scheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { expectDescribed } from '../support/described-answer.ts';
+import { handlerOf } from '../support/handler-of.ts';
 import { httpEvent } from '../support/http-event.ts';
 import { lifecycleFunctions } from '../support/lifecycle-functions.ts';
+
+const listSchedules = handlerOf('list-schedules');
 
 beforeEach(() => {
   capturedLog();

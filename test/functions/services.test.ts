@@ -20,8 +20,8 @@ const nowhere = {
 test('a function needs the names of its own tables only, and a missing one is named in the log', async () => {
   // What a process reads from its environment, it reads once.
   vi.resetModules();
-  const { handler: getSession } = await import('../../functions/http/get-session.ts');
-  const { handler: thaw } = await import('../../functions/http/thaw.ts');
+  const { handlerOf } = await import('../support/handler-of.ts');
+  const [getSession, thaw] = [handlerOf('get-session'), handlerOf('thaw')];
   const lines = capturedLog();
   for (const [name, value] of Object.entries(nowhere)) vi.stubEnv(name, value);
   vi.stubEnv(sessionsTable.env, 'sessions');

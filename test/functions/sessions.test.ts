@@ -1,15 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { handler as capsulesHandler } from '../../functions/http/capsules.ts';
-import { handler as deregisterSession } from '../../functions/http/deregister-session.ts';
-import { handler as exportMemory } from '../../functions/http/export-memory.ts';
-import { handler as forgetMessages } from '../../functions/http/forget-messages.ts';
-import { handler as getSession } from '../../functions/http/get-session.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
-import { handler as listErrors } from '../../functions/http/list-errors.ts';
-import { handler as listSessions } from '../../functions/http/list-sessions.ts';
-import { handler as recent } from '../../functions/http/recent.ts';
-import { handler as registerSession } from '../../functions/http/register-session.ts';
-import { handler as remember } from '../../functions/http/remember.ts';
 import { type Services, useServices } from '../../functions/services.ts';
 import { defineAgent, indexAgents } from '../../lib/agents/define-agent.ts';
 import { DEFAULT_RETENTION } from '../../lib/memory/retention.ts';
@@ -18,7 +8,18 @@ import { CorruptError, UnavailableError } from '../../lib/persistence/persistenc
 import { createRuntime, type RuntimeStores } from '../../lib/sessions/create-runtime.ts';
 import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
 import { capturedLog } from '../support/captured-log.ts';
+import { handlerOf } from '../support/handler-of.ts';
 import { httpEvent } from '../support/http-event.ts';
+
+const deregisterSession = handlerOf('deregister-session');
+const exportMemory = handlerOf('export-memory');
+const forgetMessages = handlerOf('forget-messages');
+const getSession = handlerOf('get-session');
+const listErrors = handlerOf('list-errors');
+const listSessions = handlerOf('list-sessions');
+const recent = handlerOf('recent');
+const registerSession = handlerOf('register-session');
+const remember = handlerOf('remember');
 
 const agents = [
   defineAgent({
@@ -31,12 +32,8 @@ const agents = [
   }),
 ];
 
-const ofCapsules =
-  (method: string): HttpHandler =>
-  (event) =>
-    capsulesHandler({ ...event, routeKey: `${method} /v1/agents/{agent}/sessions/{session}/capsules` });
-const listCapsules = ofCapsules('GET');
-const compact = ofCapsules('POST');
+const listCapsules = handlerOf('list-capsules');
+const compact = handlerOf('compact');
 
 describe('the handlers of sessions and memory', () => {
   let services: Services;

@@ -1,15 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { handler as hibernate } from '../../functions/http/hibernate.ts';
-import { handler as thaw } from '../../functions/http/thaw.ts';
 import { useServices } from '../../functions/services.ts';
 import { defineAgent, indexAgents } from '../../lib/agents/define-agent.ts';
 import { hibernate as hibernateState } from '../../lib/persistence/hibernate.ts';
 import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import type { SnapshotCatalog, SnapshotInfo } from '../../lib/persistence/snapshot-store.ts';
 import { capturedLog } from '../support/captured-log.ts';
+import { handlerOf } from '../support/handler-of.ts';
 import { httpEvent } from '../support/http-event.ts';
+
+const hibernate = handlerOf('hibernate');
+const thaw = handlerOf('thaw');
 
 const richType = 'application/vnd.dormouse.rich+json';
 const jsonType = 'application/json';

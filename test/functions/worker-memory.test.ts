@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../functions/http/operations.ts';
 import { workerTimeoutSecs } from '../../infra/service-functions.ts';
 import { httpEvent } from '../support/http-event.ts';
 import { type LambdaFunctions, lambdaFunctions } from '../support/lambda-functions.ts';
 import { sqsEvent } from '../support/lifecycle-functions.ts';
 
 const agent = 'worked';
-const names = ['register-session', 'remember', 'start-run', 'get-run', 'list-jobs', 'work'] as const;
 
 /** What a caller may store, at its worst, as many times as a window of a compaction holds or fewer. */
 const memories: Readonly<Record<string, { content: () => string; times: number; perCall: number }>> = {
@@ -23,20 +23,18 @@ const memories: Readonly<Record<string, { content: () => string; times: number; 
 describe.runIf(process.env.DORMOUSE_BODIES === 'all')('within the memory that Lambda gives a worker', () => {
   let functions: LambdaFunctions;
   beforeAll(async () => {
-    functions = await lambdaFunctions(names);
+    functions = await lambdaFunctions(['conversations', 'runs', 'work']);
   }, 60_000);
   afterAll(() => functions.end());
 
-  const call = async (name: (typeof names)[number], parameters: Record<string, string>, body?: string) => {
+  const call = async (operation: Operation, parameters: Record<string, string>, body?: string) => {
     const event = httpEvent({
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       ...(body && { body }),
     });
-    const answered = await functions
-      .function(name)
-      ?.invoke({ ...event, pathParameters: { agent, ...parameters } });
-    if (answered === undefined || answered.status >= 300) throw new Error(`${name}: ${answered?.body}`);
+    const answered = await functions.call(operation, { ...event, pathParameters: { agent, ...parameters } });
+    if (answered.status >= 300) throw new Error(`${operation}: ${answered.body}`);
     return answered;
   };
 

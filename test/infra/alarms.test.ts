@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../../infra/project.ts';
 import { nameOf } from '../../infra/rehearsal/grants.ts';
-import { serviceFunctions } from '../../infra/service-functions.ts';
+import { serviceFunctions, tableOperations } from '../../infra/service-functions.ts';
 import { runLeaseSecs } from '../../lib/defaults.ts';
 import { tables } from '../../lib/dynamodb/tables.ts';
 import { type Resource, resourcesOf, synthesizedStack } from './synthesized-stack.ts';
@@ -21,35 +21,40 @@ describe('the alarms', () => {
     }
   });
 
-  test.each(Object.values(serviceFunctions).map(({ id }) => id))(
-    'watch %s for errors and throttles',
-    (id) => {
-      const metrics = alarms
-        .filter(({ Properties }) => nameOf(dimension(Properties, 'FunctionName') ?? '') === id)
-        .map(({ Properties }) => `${Properties.Namespace} ${Properties.MetricName}`);
-
-      expect(metrics.toSorted()).toEqual(['AWS/Lambda Errors', 'AWS/Lambda Throttles']);
-    },
-  );
-
-  test.each(tables.map((table) => table.id))('watch the table %s for throttles and system errors', (id) => {
-    const simple = alarms.filter(({ Properties }) => dimension(Properties, 'TableName') === `${id}Table`);
-    const summed = alarms.filter(({ Properties }) =>
-      JSON.stringify(Properties.Metrics ?? []).includes(`${id}Table`),
-    );
-
-    expect(simple.map(({ Properties }) => Properties.MetricName).toSorted()).toEqual([
-      'ReadThrottleEvents',
-      'WriteThrottleEvents',
-    ]);
-    expect(summed).toHaveLength(1);
-    expect(JSON.stringify(summed[0]?.Properties.Metrics)).toContain('"SystemErrors"');
+  test('are few: each costs by the month for each metric it watches', () => {
+    expect(alarms.length).toBeLessThanOrEqual(20);
+    expect(alarms.flatMap(({ Properties }) => watched(Properties)).length).toBeLessThanOrEqual(50);
   });
 
-  test('count an operation that had no system error as none, which would otherwise hide the others', () => {
+  test('watch every function for errors and throttles, and those that nobody waits for by themselves', () => {
+    const functionsOf = (metric: string) =>
+      alarms
+        .map(({ Properties }) => watched(Properties))
+        .map((metrics) => metrics.filter(({ name }) => name === `AWS/Lambda ${metric}`).map(({ of }) => of))
+        .filter((functions) => functions.length > 0);
+
+    const { dispatch, work, ...ofApi } = serviceFunctions;
+    const ids = Object.values(ofApi).map(({ id }) => id);
+    expect(functionsOf('Errors')).toEqual([ids, [dispatch.id], [work.id]]);
+    expect(functionsOf('Throttles')).toEqual([[...ids, dispatch.id, work.id]]);
+  });
+
+  test.each(tables.map((table) => table.id))('watch the table %s for throttles and system errors', (id) => {
+    const own = alarms
+      .map(({ Properties }) => watched(Properties).filter(({ of }) => of === `${id}Table`))
+      .filter((metrics) => metrics.length > 0)
+      .map((metrics) => metrics.map(({ name }) => name));
+
+    expect(own).toEqual([
+      ['AWS/DynamoDB ReadThrottleEvents', 'AWS/DynamoDB WriteThrottleEvents'],
+      tableOperations.map(() => 'AWS/DynamoDB SystemErrors'),
+    ]);
+  });
+
+  test('count what did not happen as none, which would otherwise hide the others', () => {
     const summing = alarms.filter(({ Properties }) => Properties.Metrics !== undefined);
 
-    expect(summing).toHaveLength(tables.length);
+    expect(summing.length).toBeGreaterThan(tables.length);
     for (const { Properties } of summing) {
       const metrics: Record<string, string>[] = Properties.Metrics;
       const sums = metrics.filter((metric) => metric.Expression !== undefined);
@@ -162,9 +167,27 @@ function headings(markdown: string): string[] {
   );
 }
 
-function dimension(properties: Resource['Properties'], name: string): string | undefined {
-  const dimensions: { Name: string; Value: { Ref: string } }[] = properties.Dimensions ?? [];
-  return dimensions.find((candidate) => candidate.Name === name)?.Value.Ref;
+interface WatchedMetric {
+  readonly Namespace: string;
+  readonly MetricName: string;
+  readonly Dimensions?: readonly { readonly Value: { readonly Ref?: string } }[];
+}
+
+/** The metrics of an alarm, one or summed, with the construct that each is of. */
+function watched(properties: Resource['Properties']): { name: string; of: string }[] {
+  const stats: { MetricStat?: { Metric: WatchedMetric } }[] = properties.Metrics ?? [
+    { MetricStat: { Metric: properties } },
+  ];
+  return stats.flatMap(({ MetricStat }) => {
+    if (MetricStat === undefined) return [];
+    const { Namespace, MetricName, Dimensions = [] } = MetricStat.Metric;
+    return [
+      {
+        name: `${Namespace} ${MetricName}`,
+        of: nameOf(Dimensions.find(({ Value }) => Value.Ref !== undefined)?.Value.Ref ?? ''),
+      },
+    ];
+  });
 }
 
 /** The construct of the queue that an alarm watches. */

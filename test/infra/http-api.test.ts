@@ -1,8 +1,8 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
+import { operations, routes } from '../../functions/http/operations.ts';
 import { nameOf } from '../../infra/rehearsal/grants.ts';
-import { type FunctionName, functionOf, serviceFunctions } from '../../infra/service-functions.ts';
-import { routes } from '../../lib/http/routes.ts';
+import { serviceFunctions } from '../../infra/service-functions.ts';
 import { resourcesOf, synthesizedStack } from './synthesized-stack.ts';
 
 const jwt = {
@@ -23,13 +23,11 @@ describe('the HTTP API', () => {
   test.each(routes)('sends $method $path to the function of its operation', (route) => {
     const { target } = routeOf(template, keyOf(route));
 
-    expect(target).toBe(serviceFunctions[functionOf(route.operation)].id);
+    expect(target).toBe(serviceFunctions[operations[route.operation].function].id);
   });
 
   test('sends what no route takes to the function that refuses it', () => {
-    const fallback: FunctionName = 'fallback';
-
-    expect(routeOf(template, '$default').target).toBe(serviceFunctions[fallback].id);
+    expect(routeOf(template, '$default').target).toBe(serviceFunctions.api.id);
   });
 
   test('asks for IAM authorization on every route', () => {
@@ -148,7 +146,7 @@ describe('CORS', () => {
   test('still sends every other method on an unknown path, authorized, to the function that refuses it', () => {
     for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE']) {
       const { target, authorization } = routeOf(template, `${method} /{proxy+}`);
-      expect({ target, authorization }).toEqual({ target: 'Fallback', authorization: 'JWT' });
+      expect({ target, authorization }).toEqual({ target: 'Api', authorization: 'JWT' });
     }
   });
 });

@@ -35,7 +35,7 @@ describe('a bundle', () => {
     async (name, source) => {
       const agents = join(folder, name);
       writeFileSync(agents, source);
-      const { entry } = serviceFunctions['list-agents'];
+      const { entry } = serviceFunctions.api;
 
       const bundle = bundled((stack) => {
         new ServiceFunction(stack, 'Bundled', {
@@ -71,7 +71,7 @@ describe('a bundle', () => {
     const leftOut = lazyModules(agents);
     expect(leftOut).toEqual([join(folder, 'actions of it.ts')]);
 
-    const { entry } = serviceFunctions['list-agents'];
+    const { entry } = serviceFunctions.api;
     const actionNames = { lazy: ['digest', 'prune-raw-memory'], shared: ['visit', 'prune-raw-memory'] };
     const bundle = bundled((stack) => {
       new ServiceFunction(stack, 'Bundled', {
@@ -99,7 +99,7 @@ describe('a bundle', () => {
     const leftOut = lazyModules(agents);
     expect(leftOut).toEqual([join(projectRoot, 'lib/webhooks/send-webhook.ts')]);
 
-    const { entry } = serviceFunctions['list-agents'];
+    const { entry } = serviceFunctions.api;
     const made = (...without: string[]) =>
       bundled((stack) => {
         const props = { ...defaults, description: '', entry, agents, leftOut: without };
@@ -134,7 +134,7 @@ async function invoke(bundle: string, path: string): Promise<{ statusCode: numbe
   const { handler } = createRequire(bundle)(bundle);
   const http = { method: 'GET', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'test' };
   return handler({
-    version: '2.0',
+    ...{ version: '2.0', routeKey: `GET ${path}` },
     rawPath: path,
     headers: {},
     requestContext: { requestId: 'r', stage: '$default', http },

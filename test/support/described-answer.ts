@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { openApiDocument } from '../../functions/http/openapi/document.ts';
-import { type Operation, routes } from '../../lib/http/routes.ts';
+import { openApiDocument } from '../../functions/http/api/document.ts';
+import { type Operation, routes } from '../../functions/http/operations.ts';
 
 interface Answer {
   readonly statusCode?: number | undefined;

@@ -5,13 +5,18 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { type Operation, operations } from '../../functions/http/operations.ts';
 import { openEmbeddedDynamoDb } from '../../infra/local/embedded-dynamodb.ts';
 import type { FunctionName } from '../../infra/service-functions.ts';
 import { tables } from '../../lib/dynamodb/tables.ts';
+import { routeKeyOf } from './handler-of.ts';
 import { bundleOf, type LambdaProcess, lambdaProcess } from './lambda-process.ts';
 
 export interface LambdaFunctions {
   function(name: FunctionName): LambdaProcess | undefined;
+  /** Calls the function that an operation's routes lead to, as the gateway does. */
+  call(operation: Operation, event: APIGatewayProxyEventV2): ReturnType<LambdaProcess['invoke']>;
   /** The bodies of the messages that were sent to the queue of runs and were not taken yet. */
   takeMessages(): string[];
   end(): Promise<void>;
@@ -44,6 +49,12 @@ export async function lambdaFunctions(names: readonly FunctionName[]): Promise<L
     functions.set(name, await lambdaProcess(bundles[index] as string, folder, env));
   return {
     function: (name) => functions.get(name),
+    async call(operation, event) {
+      const name = operations[operation].function;
+      const process = functions.get(name);
+      if (process === undefined) throw new Error(`${name} was not started`);
+      return process.invoke({ ...event, routeKey: routeKeyOf(operation) });
+    },
     takeMessages: () => messages.splice(0),
     async end() {
       await Promise.all([...functions.values()].map((process) => process.end()));

@@ -1,13 +1,15 @@
-import { handler as getRun } from '../../functions/http/get-run.ts';
 import type { HttpHandler } from '../../functions/http/http-handler.ts';
-import { handler as listJobs } from '../../functions/http/list-jobs.ts';
-import { handler as listRuns } from '../../functions/http/list-runs.ts';
-import { handler as startRun } from '../../functions/http/start-run.ts';
 import { defineAgent } from '../../lib/agents/define-agent.ts';
 import { cancelled } from '../../lib/lifecycle/job-outcome.ts';
 import { expectDescribed } from './described-answer.ts';
+import { handlerOf } from './handler-of.ts';
 import { httpEvent } from './http-event.ts';
 import type { LifecycleFunctions } from './lifecycle-functions.ts';
+
+const getRun = handlerOf('get-run');
+const listJobs = handlerOf('list-jobs');
+const listRuns = handlerOf('list-runs');
+const startRun = handlerOf('start-run');
 
 /** `digest` of `support` fails for the session s3, and calls off that of s4. */
 export const agentsWithRuns = [
