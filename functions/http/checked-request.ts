@@ -9,6 +9,7 @@ import type { HttpRequest } from './request.ts';
 export function checkRequest(query: readonly string[], request: HttpRequest): void {
   checkQuery(query, request);
   checkHeaders(request);
+  if (!hasEtags.has(operation)) checkNoConditions(request);
 }
 
 /** Refuses parameters that are not known, or sent twice, by name. */
@@ -63,4 +64,17 @@ function checkHeaders({ method, headers }: HttpRequest): void {
   // RFC 4918, 10.4: a condition on the locks of WebDAV, which there are none of here.
   if (headers.if !== undefined)
     throw new HttpError('invalid_request', 'If is not supported: send If-Match with an ETag');
+}
+
+/** Those of instances: nothing else has ETags, or a `Last-Modified`. */
+const hasEtags: ReadonlySet<Operation> = new Set(['hibernate', 'thaw', 'forget'] satisfies Operation[]);
+
+const conditionsOfWrites = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'];
+
+/** Who sets a condition on a write must not be told that it held. A read under one is answered as without it. */
+function checkNoConditions({ method, headers }: HttpRequest): void {
+  if (method === 'GET') return;
+  const condition = conditionsOfWrites.find((name) => headers[name.toLowerCase()] !== undefined);
+  if (condition !== undefined)
+    throw new HttpError('invalid_request', `${condition} is not supported here: only instances have ETags`);
 }

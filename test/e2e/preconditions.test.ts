@@ -219,6 +219,45 @@ describe('conditional requests', () => {
     await unchanged();
   });
 
+  httpCase('a condition on a write of what has no ETags is 400 and does nothing', async () => {
+    const session = `/v1/agents/${agent}/sessions/${key}`;
+    const value = `${session}/users/ann/color`;
+    const known = `/v1/agents/${agent}/knowledge/${key}`;
+    await call('PUT', session, { headers: json, body: '{"meta":{"n":1}}' });
+    for (const path of [value, known]) await call('PUT', path, { headers: json, body: '"blue"' });
+
+    const message = '{"content":"hi","sender":{"id":"ann"}}';
+    for (const condition of [
+      { 'if-none-match': '*' },
+      { 'if-match': '"other"' },
+      { 'if-match': '' },
+      { 'if-unmodified-since': 'Mon, 01 Jan 2024 00:00:00 GMT' },
+    ]) {
+      const headers = { ...json, ...condition } as Record<string, string>;
+      for (const refused of [
+        await call('PUT', session, { headers, body: '{"meta":{"n":2}}' }),
+        await call('DELETE', session, { headers }),
+        await call('POST', `${session}/messages`, { headers, body: message }),
+        await call('POST', `${session}/capsules`, { headers, body: '{"messageIds":["m"],"summary":"s"}' }),
+        await call('DELETE', `${session}/messages?from=0&to=1`, { headers }),
+        await call('POST', `/v1/agents/${agent}/runs`, { headers, body: '{"action":"a"}' }),
+        ...(await Promise.all([value, known].map((path) => call('PUT', path, { headers, body: '"red"' })))),
+        ...(await Promise.all([value, known].map((path) => call('DELETE', path, { headers })))),
+      ]) {
+        expect([refused.status, condition]).toEqual([400, condition]);
+        expect(refused.json()).toMatchObject({
+          code: 'invalid_request',
+          detail: expect.stringMatching(/^If-/),
+        });
+      }
+    }
+    expect((await call('GET', session, { headers: { 'if-none-match': '*' } })).json()).toMatchObject({
+      meta: { n: 1 },
+    });
+    expect((await call('GET', `${session}/messages`)).json()).toEqual({ items: [] });
+    for (const path of [value, known]) expect((await call('GET', path)).json()).toBe('blue');
+  });
+
   httpCase('headers that say no more than the request does are as good as absent', async () => {
     const headers = {
       ...json,
