@@ -14,11 +14,3 @@ export function nearestName(given: string, known: readonly string[]): string | u
 }
 
 const nameMaxChars = 64;
-
-/** A field that nothing reads is one that somebody meant to have an effect. Undefined where all of them are known. */
-export function unknownFieldProblem(given: object, known: readonly string[]): string | undefined {
-  const field = Object.keys(given).find((name) => !known.includes(name));
-  if (field === undefined) return undefined;
-  const nearest = nearestName(field, known);
-  return `there is no field '${field}'; ${nearest ? `did you mean '${nearest}'?` : `there are: ${known.join(', ')}`}`;
-}

@@ -1,5 +1,5 @@
 import { sessionTimeoutEndSecs } from '../defaults.ts';
-import { unknownFieldProblem } from '../nearest-name.ts';
+import { fieldsOf, unknownFieldProblem } from '../fields.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
 import { actionsProblem, isObject, schedulesProblem } from './actions.ts';
@@ -86,11 +86,6 @@ const retentionFields = fieldsOf<RetentionPolicy>()({
   ...{ name: 1, rawRetentionSecs: 1, capsuleRetentionSecs: 1, compactAfterSecs: 1 },
   ...{ exportAllowed: 1, forgetAllowed: 1, metadata: 1 },
 });
-
-/** The fields of a type, of which the compiler lets none be forgotten. */
-function fieldsOf<T>() {
-  return (fields: Record<keyof T, 1>): readonly string[] => Object.keys(fields);
-}
 
 function refuseUnknown(
   given: object | undefined,

@@ -2,6 +2,8 @@ import { pMapIterable } from 'p-map';
 import { callbackProblem } from '../agents/callback-problem.ts';
 import { sessionConcurrency, sessionTimeoutEndSecs, sessionTimeoutSecs } from '../defaults.ts';
 import { DormouseError } from '../errors.ts';
+import { fieldsOf } from '../fields.ts';
+import { checkFields } from '../memory/check-fields.ts';
 import { InvalidInputError } from '../memory/memory-error.ts';
 import type { AgentHandles } from '../persistence/agent-handle.ts';
 import type { AgentRuntime } from '../sessions/agent-runtime.ts';
@@ -116,6 +118,11 @@ interface Run {
   readonly logger: JobLogger;
 }
 
+const optionNames = fieldsOf<SessionJobOptions>()({
+  ...{ sessions: 1, concurrency: 1, timeoutSecs: 1, runId: 1, now: 1, signal: 1, mayBegin: 1 },
+  ...{ logger: 1, handles: 1, secrets: 1 },
+});
+
 const silent: JobLogger = { info() {}, warn() {}, error() {} };
 
 function resolve(
@@ -124,6 +131,7 @@ function resolve(
   handler: SessionJobHandler,
   options: SessionJobOptions,
 ): Run {
+  checkFields('options', options, optionNames);
   const { concurrency = sessionConcurrency, timeoutSecs = sessionTimeoutSecs } = options;
   const problem = callbackProblem(handler);
   if (problem !== undefined) throw new InvalidInputError('handler', problem);

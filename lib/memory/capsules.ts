@@ -1,6 +1,8 @@
+import { fieldsOf } from '../fields.ts';
 import { checkName } from '../sessions/names.ts';
 import type { CapsuleOptions, CapsulePage, NewCapsule, RecentQuery } from './agent-memory.ts';
 import { checkCapsule } from './check-capsule.ts';
+import { checkFields } from './check-fields.ts';
 import { keepLineageOf } from './lineage.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { ForgottenMeanwhileError, IdConflictError, InvalidInputError } from './memory-error.ts';
@@ -35,6 +37,8 @@ export function capsuleFromWindow(
   };
 }
 
+const optionNames = fieldsOf<CapsuleOptions>()({ since: 1 });
+
 /**
  * Stores a capsule as it is at the call. Nothing that was forgotten comes back in it: it is refused when one of its
  * messages was forgotten before, and a forget that begins from then on finds it.
@@ -42,8 +46,10 @@ export function capsuleFromWindow(
 export async function storeCapsule(
   context: MemoryContext,
   given: NewCapsule,
-  { since }: CapsuleOptions = {},
+  options: CapsuleOptions = {},
 ): Promise<Capsule> {
+  checkFields('options', options, optionNames);
+  const { since } = options;
   const { store, scope, policy, clock, newId, mustBeRegistered } = context;
   const content = checkCapsule(given);
   const id = given.id === undefined ? newId() : checkName('capsule.id', given.id);

@@ -1,9 +1,17 @@
+import { fieldsOf } from '../fields.ts';
 import { checkName } from '../sessions/names.ts';
 import type { NewCapsule } from './agent-memory.ts';
+import { checkFields } from './check-fields.ts';
 import { InvalidInputError } from './memory-error.ts';
 import type { Capsule } from './message.ts';
 import { isRecord } from './message-codec.ts';
 import { parseTimestamp } from './timestamp.ts';
+
+/** One that was read, or exported, is taken as it is: its `createdAt` becomes the time at which it is stored. */
+const capsuleFields = fieldsOf<Capsule>()({
+  ...{ id: 1, summary: 1, from: 1, to: 1, messageCount: 1, messageIds: 1, sourceIds: 1 },
+  ...{ previousId: 1, horizon: 1, createdAt: 1, metadata: 1 },
+});
 
 /**
  * What is stored of a capsule, as it is at the call. One that somebody put together by hand must be found by whoever
@@ -12,7 +20,7 @@ import { parseTimestamp } from './timestamp.ts';
  * @throws InvalidInputError naming the field
  */
 export function checkCapsule(given: NewCapsule): Omit<Capsule, 'id' | 'createdAt'> {
-  if (!isRecord(given)) throw new InvalidInputError('capsule', 'must be an object');
+  checkFields('capsule', given, capsuleFields);
   const { summary, messageCount, previousId = null, metadata = {}, horizon } = given;
   if (summary === undefined) throw new InvalidInputError('capsule.summary', 'is missing');
   const [from, to] = [timeOf(given.from, 'capsule.from'), timeOf(given.to, 'capsule.to')];

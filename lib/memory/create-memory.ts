@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { fieldsOf } from '../fields.ts';
 import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capsuleFromWindow, getCapsule, listCapsules, storeCapsule } from './capsules.ts';
 import { checkSourceId } from './check-capsule.ts';
+import { checkFields } from './check-fields.ts';
 import { exportMemory, exportParts } from './export-memory.ts';
 import { forgetMessages, forgetSource } from './forget-selected.ts';
 import type { MemoryContext } from './memory-context.ts';
@@ -30,6 +32,8 @@ export interface MemoryOptions {
   readonly newId?: (() => string) | undefined;
 }
 
+const optionNames = fieldsOf<MemoryOptions>()({ stores: 1, policy: 1, clock: 1, newId: 1 });
+
 /**
  * The memory of an agent in a session, as a participant sees it.
  *
@@ -52,6 +56,7 @@ export function createMemory(
       'options.stores',
       'is missing: for instance dynamoDbStores(...) or inMemoryStores()',
     );
+  checkFields('options', options, optionNames);
   const context: MemoryContext = {
     store: options.stores.memory,
     scope: {

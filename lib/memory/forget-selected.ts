@@ -1,12 +1,20 @@
+import { fieldsOf } from '../fields.ts';
 import type { Forgotten, MessageSelection } from './agent-memory.ts';
+import { checkFields } from './check-fields.ts';
 import { everyRecord } from './every-record.ts';
 import { type CapsuleChain, readChain } from './lineage.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { InvalidInputError } from './memory-error.ts';
 import type { Moment } from './memory-store.ts';
 import { type Message, sourceIdOf } from './message.ts';
-import { isRecord, unpackMessage } from './message-codec.ts';
+import { unpackMessage } from './message-codec.ts';
 import { parseTimestamp } from './timestamp.ts';
+
+interface ForgetMessagesOptions {
+  readonly capsules?: 'keep' | 'forget' | undefined;
+}
+
+const optionNames = fieldsOf<ForgetMessagesOptions>()({ capsules: 1 });
 
 /**
  * Removes a range of messages, or those for which a predicate holds. Capsules made of them stand for other messages too:
@@ -18,8 +26,10 @@ import { parseTimestamp } from './timestamp.ts';
 export async function forgetMessages(
   context: MemoryContext,
   selection: MessageSelection,
-  { capsules = 'keep' }: { readonly capsules?: 'keep' | 'forget' | undefined } = {},
+  options: ForgetMessagesOptions = {},
 ): Promise<Forgotten> {
+  checkFields('options', options, optionNames);
+  const { capsules = 'keep' } = options;
   if (capsules !== 'keep' && capsules !== 'forget')
     throw new InvalidInputError('capsules', "must be 'keep' or 'forget'");
   const { store, scope } = context;
@@ -39,8 +49,10 @@ interface Chosen {
 
 async function choose(context: MemoryContext, selection: MessageSelection): Promise<Chosen> {
   const { store, scope } = context;
-  if (!isRecord(selection)) throw new InvalidInputError('selection', 'must be an object');
-  if ('where' in selection) {
+  const isPredicate = typeof selection === 'object' && selection !== null && 'where' in selection;
+  // A range and a predicate at once would be one of the two.
+  checkFields('selection', selection, isPredicate ? ['where'] : ['from', 'to']);
+  if (isPredicate) {
     if (typeof selection.where !== 'function') throw new InvalidInputError('where', 'must be a function');
     const ids = await idsWhere(context, selection.where);
     const all = new Set(ids);

@@ -1,10 +1,12 @@
 import { snapshotMaxBytes } from '../defaults.ts';
+import { fieldsOf } from '../fields.ts';
 import { decodeState, type EncodedState, encodeState } from '../persistence/codec.ts';
 import { packState, unpackState } from '../persistence/pack.ts';
 import { CorruptError, InvalidStateError, TooLargeError } from '../persistence/persistence-error.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
 import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
+import { checkFields } from './check-fields.ts';
 import { digestOf } from './digest.ts';
 import { InvalidInputError } from './memory-error.ts';
 import type { StoredRecord } from './memory-store.ts';
@@ -109,8 +111,11 @@ export function isSameDigest(first: Uint8Array, second: Uint8Array): boolean {
   return Buffer.from(first).equals(second);
 }
 
+const identityFields = fieldsOf<Identity>()({ id: 1, name: 1 });
+
 export function checkIdentity(identity: unknown, field: string): Identity {
   if (!isRecord(identity)) throw new InvalidInputError(field, 'must be an object with an id');
+  checkFields(field, identity, identityFields);
   const id = checkName(`${field}.id`, identity.id);
   const { name } = identity;
   if (name !== undefined && typeof name !== 'string')

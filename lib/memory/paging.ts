@@ -1,11 +1,26 @@
 import { recentMaxPageSize, recentPageSize } from '../defaults.ts';
+import { fieldsOf } from '../fields.ts';
 import type { RecentQuery } from './agent-memory.ts';
+import { checkFields } from './check-fields.ts';
 import { InvalidInputError } from './memory-error.ts';
 import type { RecordQuery } from './memory-store.ts';
 import { parseTimestamp } from './timestamp.ts';
 
+type Paging = Pick<RecentQuery, 'limit' | 'order' | 'after'>;
+
+const pagingFields = fieldsOf<Paging>()({ limit: 1, order: 1, after: 1 });
+const recentFields = [
+  ...fieldsOf<Omit<RecentQuery, keyof Paging>>()({ since: 1, until: 1, hours: 1 }),
+  ...pagingFields,
+];
+
 /** @throws InvalidInputError naming the field */
-export function checkPaging({ limit = recentPageSize, order = 'asc', after }: RecentQuery): RecordQuery {
+export function checkPaging(query: Paging): RecordQuery {
+  checkFields('query', query, pagingFields);
+  return pagingOf(query);
+}
+
+function pagingOf({ limit = recentPageSize, order = 'asc', after }: Paging): RecordQuery {
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > recentMaxPageSize)
     throw new InvalidInputError('limit', `must be a whole number from 1 to ${recentMaxPageSize}`);
   if (order !== 'asc' && order !== 'desc') throw new InvalidInputError('order', "must be 'asc' or 'desc'");
@@ -16,8 +31,9 @@ export function checkPaging({ limit = recentPageSize, order = 'asc', after }: Re
 
 /** @throws InvalidInputError naming the field */
 export function checkRecent(query: RecentQuery, now: Date): RecordQuery {
+  checkFields('query', query, recentFields);
   const { since, until, hours } = query;
-  const paging = checkPaging(query);
+  const paging = pagingOf(query);
   if (hours !== undefined && since !== undefined)
     throw new InvalidInputError('hours', 'hours and since cannot be combined: send one of them');
   if (hours !== undefined && (typeof hours !== 'number' || !(hours > 0)))

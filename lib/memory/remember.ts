@@ -1,20 +1,15 @@
 import { hash } from 'node:crypto';
 import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { rememberMaxMessages } from '../defaults.ts';
+import { fieldsOf } from '../fields.ts';
 import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
+import { checkFields } from './check-fields.ts';
 import type { MemoryContext } from './memory-context.ts';
 import { IdConflictError, InvalidInputError } from './memory-error.ts';
 import type { Appended } from './memory-store.ts';
 import type { Message, NewMessage } from './message.ts';
-import {
-  digestOfMessage,
-  isRecord,
-  isSameDigest,
-  type Packed,
-  packMessage,
-  unpackMessage,
-} from './message-codec.ts';
+import { digestOfMessage, isSameDigest, type Packed, packMessage, unpackMessage } from './message-codec.ts';
 import { secondsOf } from './retention.ts';
 import { parseTimestamp } from './timestamp.ts';
 
@@ -73,8 +68,12 @@ async function digestOf(outcome: Appended): Promise<Uint8Array> {
   return 'record' in outcome ? digestOfMessage(outcome.record) : outcome.compacted.digest;
 }
 
+const messageFields = fieldsOf<NewMessage>()({
+  ...{ id: 1, content: 1, sender: 1, timestamp: 1, source: 1, metadata: 1 },
+});
+
 function checked(context: MemoryContext, message: NewMessage, field: string, now: Date): SentMessage {
-  if (!isRecord(message)) throw new InvalidInputError(field, 'must be an object');
+  checkFields(field, message, messageFields);
   const { timestamp } = message;
   const id = message.id === undefined ? context.newId() : checkName(`${field}.id`, message.id);
   const at = timestamp === undefined ? undefined : parseTimestamp(timestamp, `${field}.timestamp`);

@@ -1,7 +1,7 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
 import { type PersistenceConfig, storeOf } from './persistence-config.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
-import { type GivenPreconditions, preconditionsOf } from './preconditions.ts';
+import { type GivenPreconditions, optionsError, preconditionsOf } from './preconditions.ts';
 import { makeStoreKey } from './store-key.ts';
 
 export type ForgetOptions = GivenPreconditions;
@@ -20,6 +20,8 @@ export async function forget(
   options: ForgetOptions = {},
 ): Promise<ForgetResult> {
   return attempt(async () => {
+    const refused = optionsError(options);
+    if (refused !== undefined) throw refused;
     await storeOf(config).delete(makeStoreKey(config, agent, key), preconditionsOf(options));
     return { status: 'ok' } as const;
   });

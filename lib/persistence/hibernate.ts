@@ -2,13 +2,14 @@ import type { AgentOf } from '../agents/agent-definition.ts';
 import type { AgentRef } from '../agents/agent-ref.ts';
 import { systemClock } from '../clock.ts';
 import { ttlMaxSecs } from '../defaults.ts';
+import { fieldsOf } from '../fields.ts';
 import { checkState, dumpNow, hasDump } from './callbacks.ts';
 import { type EncodedState, encodeState, type Identity } from './codec.ts';
 import { packState } from './pack.ts';
 import { type PersistenceConfig, storeOf } from './persistence-config.ts';
 import { InvalidOptionError, InvalidStateError } from './persistence-error.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
-import { preconditionsOf } from './preconditions.ts';
+import { optionsError, preconditionsOf } from './preconditions.ts';
 import type { Preconditions } from './snapshot-store.ts';
 import { makeStoreKey } from './store-key.ts';
 
@@ -145,8 +146,13 @@ interface CheckedOptions extends Preconditions {
   readonly ttlSeconds: number | undefined;
 }
 
+const optionNames = fieldsOf<HibernateOptions>()({ ifMatch: 1, ifNoneMatch: 1, ttlSeconds: 1 });
+
 /** The options as they are at the call, as the state is. */
-function checkOptions({ ttlSeconds, ...preconditions }: HibernateOptions): CheckedOptions {
+function checkOptions(options: HibernateOptions): CheckedOptions {
+  const refused = optionsError(options, optionNames);
+  if (refused !== undefined) throw refused;
+  const { ttlSeconds, ...preconditions } = options;
   if (ttlSeconds !== undefined && !isTtl(ttlSeconds))
     throw new InvalidOptionError(`ttlSeconds must be whole seconds from 1 to ${ttlMaxSecs}`);
   return { ttlSeconds, ...preconditionsOf(preconditions) };

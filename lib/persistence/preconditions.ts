@@ -1,3 +1,4 @@
+import { fieldsOf, fieldsProblem } from '../fields.ts';
 import { ConflictError, InvalidOptionError } from './persistence-error.ts';
 import type { Preconditions } from './snapshot-store.ts';
 
@@ -24,6 +25,17 @@ export function assertPreconditions(preconditions: Preconditions, currentEtag: s
 export interface GivenPreconditions {
   readonly ifMatch?: string | readonly string[] | undefined;
   readonly ifNoneMatch?: string | readonly string[] | undefined;
+}
+
+const preconditionNames = fieldsOf<GivenPreconditions>()({ ifMatch: 1, ifNoneMatch: 1 });
+
+/** A misspelled condition would be none: what it was to protect would be overwritten, or forgotten. */
+export function optionsError(
+  options: unknown,
+  known: readonly string[] = preconditionNames,
+): InvalidOptionError | undefined {
+  const problem = fieldsProblem(options, known);
+  return problem === undefined ? undefined : new InvalidOptionError(`options: ${problem}`);
 }
 
 /** As a store takes them, as they are at the call. An empty ETag or list is a mistake of the caller, never "no condition". */

@@ -2,10 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentDefinition, AgentOf } from '../agents/agent-definition.ts';
 import type { AgentRef } from '../agents/agent-ref.ts';
 import { updateAttempts, updatePauseMaxMs, updatePauseMs } from '../defaults.ts';
+import { fieldsOf } from '../fields.ts';
 import { type HibernateOptions, hibernate } from './hibernate.ts';
 import type { PersistenceConfig } from './persistence-config.ts';
 import { ConflictError } from './persistence-error.ts';
 import type { PersistenceFailure } from './persistence-result.ts';
+import { optionsError } from './preconditions.ts';
 import { thaw } from './thaw.ts';
 
 /** `changed` is false where the callback returned `undefined`: nothing was stored. Then there may be nothing, too. */
@@ -27,6 +29,7 @@ interface Updated<Agent> extends Saved<Agent> {
 type Unchanged<Agent> = Partial<Saved<Agent>> & { readonly status: 'ok'; readonly changed: false };
 
 export type UpdateOptions = Pick<HibernateOptions, 'ttlSeconds'>;
+const optionNames = fieldsOf<UpdateOptions>()({ ttlSeconds: 1 });
 
 /** From the live form (undefined where nothing is stored) to the next one. `undefined` changes nothing. */
 export type Change<Agent> = (
@@ -64,8 +67,11 @@ export async function updateAgent<Agent>(
   agent: AgentRef,
   key: string,
   change: Change<Agent>,
-  { ttlSeconds }: UpdateOptions = {},
+  options: UpdateOptions = {},
 ): Promise<UpdateResult<Agent>> {
+  const refused = optionsError(options, optionNames);
+  if (refused !== undefined) return { status: 'error', error: refused };
+  const { ttlSeconds } = options;
   for (let attempt = 1; ; attempt++) {
     const found = await thaw<Agent>(config, agent, key);
     if (found.status === 'error') return found;

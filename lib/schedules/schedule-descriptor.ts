@@ -1,3 +1,4 @@
+import { fieldsOf, fieldsProblem } from '../fields.ts';
 import { InvalidScheduleError } from './invalid-schedule-error.ts';
 import { parseSchedule } from './parse-schedule.ts';
 import { nearestZone } from './zone-names.ts';
@@ -10,6 +11,8 @@ export interface ScheduleDescriptor<Action extends string = string> {
   readonly action: Action;
   readonly timezone?: string | undefined;
 }
+
+const optionNames = fieldsOf<Pick<ScheduleDescriptor, 'timezone'>>()({ timezone: 1 });
 
 /** Names of rules and schedules end at 64 characters; 16 are left for what a deployment adds. */
 const scheduleNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$/;
@@ -33,6 +36,8 @@ export function scheduleDescriptor<const Action extends string>(
   action: Action,
   options: { readonly timezone?: string | undefined } = {},
 ): ScheduleDescriptor<Action> {
+  const problem = fieldsProblem(options, optionNames);
+  if (problem !== undefined) throw new InvalidScheduleError('timezone', problem);
   const { timezone } = options;
   const descriptor = { name, cron, action, ...(timezone === undefined ? {} : { timezone }) };
   checkSchedule(descriptor);

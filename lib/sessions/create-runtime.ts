@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { maxErrors as defaultMaxErrors, sessionMetaMaxBytes, sessionPageSize } from '../defaults.ts';
+import { fieldsOf } from '../fields.ts';
+import { checkFields } from '../memory/check-fields.ts';
 import { createMemory } from '../memory/create-memory.ts';
 import { ForbiddenByPolicyError, InvalidInputError } from '../memory/memory-error.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
@@ -34,6 +36,8 @@ export interface RuntimeOptions {
   readonly newId?: (() => string) | undefined;
 }
 
+const optionNames = fieldsOf<RuntimeOptions>()({ stores: 1, policy: 1, maxErrors: 1, clock: 1, newId: 1 });
+
 /**
  * What an agent's jobs and handlers work with: its sessions, their memory, its error log, its counters.
  *
@@ -50,6 +54,7 @@ export function createRuntime(agentName: string, options: RuntimeOptions): Agent
       'options.stores',
       'is missing: for instance dynamoDbStores(...) or inMemoryStores()',
     );
+  checkFields('options', options, optionNames);
   const { stores, clock = systemClock, newId = randomUUID } = options;
   const policy = checkPolicy(options.policy ?? DEFAULT_RETENTION);
   const maxErrors = checkWhole('maxErrors', options.maxErrors ?? defaultMaxErrors);

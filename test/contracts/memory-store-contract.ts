@@ -45,13 +45,20 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
       await underTest.close?.();
     });
 
-    const memoryOf = (session: string, more: Partial<MemoryOptions> & { agent?: string; as?: string } = {}) =>
-      createMemory(
-        more.agent ?? agent,
-        session,
-        { id: more.as ?? 'ann' },
-        { stores: { memory: store }, clock: clock.now, policy: keepForEver, ...more },
-      );
+    const memoryOf = (
+      session: string,
+      {
+        agent: of = agent,
+        as: id = 'ann',
+        ...more
+      }: Partial<MemoryOptions> & { agent?: string; as?: string } = {},
+    ) =>
+      createMemory(...([of, session, { id }] as const), {
+        stores: { memory: store },
+        clock: clock.now,
+        policy: keepForEver,
+        ...more,
+      });
     const pagesOf = async (query: RecentQuery = {}, of = memory) => {
       const pages: string[][] = [];
       let after: string | undefined;
