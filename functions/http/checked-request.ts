@@ -9,7 +9,6 @@ import type { HttpRequest } from './request.ts';
 export function checkRequest(query: readonly string[], request: HttpRequest): void {
   checkQuery(query, request);
   checkHeaders(request);
-  if (!hasEtags.has(operation)) checkNoConditions(request);
 }
 
 /** Refuses parameters that are not known, or sent twice, by name. */
@@ -66,13 +65,13 @@ function checkHeaders({ method, headers }: HttpRequest): void {
     throw new HttpError('invalid_request', 'If is not supported: send If-Match with an ETag');
 }
 
-/** Those of instances: nothing else has ETags, or a `Last-Modified`. */
-const hasEtags: ReadonlySet<Operation> = new Set(['hibernate', 'thaw', 'forget'] satisfies Operation[]);
-
 const conditionsOfWrites = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'];
 
-/** Who sets a condition on a write must not be told that it held. A read under one is answered as without it. */
-function checkNoConditions({ method, headers }: HttpRequest): void {
+/**
+ * Of what has no ETags and no `Last-Modified`. Who sets a condition on a write must not be told that it held. A read
+ * under one is answered as without it.
+ */
+export function checkNoConditions({ method, headers }: HttpRequest): void {
   if (method === 'GET') return;
   const condition = conditionsOfWrites.find((name) => headers[name.toLowerCase()] !== undefined);
   if (condition !== undefined)

@@ -4,7 +4,7 @@ import { inOneCall } from '../../lib/dynamodb/call-budget.ts';
 import { hashOf, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { type Services, services } from '../services.ts';
-import { checkRequest } from './checked-request.ts';
+import { checkNoConditions, checkRequest } from './checked-request.ts';
 import type { ApiFunction, Descriptions, OperationDescription } from './description.ts';
 import { problemResponse } from './problem.ts';
 import { type HttpRequest, toRequest } from './request.ts';
@@ -70,8 +70,9 @@ function httpHandler(operation: string, query: readonly string[] | undefined, ha
     let failure: Record<string, unknown> = {};
     try {
       if (query !== undefined) checkRequest(query, request);
+      if (query !== undefined && !onInstances.has(operation)) checkNoConditions(request);
       const work = () => handle(request, services());
-      response = await (callOnce.has(operation) ? work() : inOneCall(work));
+      response = await (onInstances.has(operation) ? work() : inOneCall(work));
     } catch (error) {
       response = problemResponse(error, request.id);
       failure = loggable(error);
@@ -94,8 +95,8 @@ function httpHandler(operation: string, query: readonly string[] | undefined, ha
   };
 }
 
-/** The hot path: they call one store, which bounds the call itself. */
-const callOnce: ReadonlySet<string> = new Set(['hibernate', 'thaw', 'forget']);
+/** They alone have ETags; and they call one store, which bounds the call itself. */
+const onInstances: ReadonlySet<string> = new Set(['hibernate', 'thaw', 'forget']);
 
 /** An agent is a kind, of which nothing says a name; what can be no agent's name may be any text. */
 function loggableAgent(name = ''): string | undefined {
