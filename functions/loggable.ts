@@ -1,11 +1,11 @@
-import { DormouseError } from '../lib/errors.ts';
 import {
+  DormouseError,
   DumpFailedError,
   InvalidStateError,
   LoadFailedError,
   type PersistenceError,
   UnavailableError,
-} from '../lib/persistence/persistence-error.ts';
+} from '../lib/errors.ts';
 
 /**
  * What a log line says of an error: its code, which alarms look for, and where it arose. Messages may quote a state, a

@@ -3,7 +3,7 @@ import { dynamoDbErrorLog } from '../lib/dynamodb/error-log.ts';
 import { dynamoDbMemoryStore } from '../lib/dynamodb/memory-store.ts';
 import { dynamoDbSessionStore } from '../lib/dynamodb/session-store.ts';
 import { errorsTable, sessionsTable } from '../lib/dynamodb/tables.ts';
-import type { RuntimeStores } from '../lib/sessions/create-runtime.ts';
+import type { RuntimeStores } from '../lib/runtime/create-runtime.ts';
 import { once } from './once.ts';
 import { dynamoDb, type Services, tableNameOf } from './services.ts';
 

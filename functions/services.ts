@@ -12,7 +12,7 @@ import type { Overlap } from '../lib/runs/run.ts';
 import type { RunLeases } from '../lib/runs/run-leases.ts';
 import type { RunQueue } from '../lib/runs/run-queue.ts';
 import type { RunStore } from '../lib/runs/run-store.ts';
-import type { RuntimeStores } from '../lib/sessions/create-runtime.ts';
+import type { RuntimeStores } from '../lib/runtime/create-runtime.ts';
 
 /** Everything a handler works with. Made once per process, on the first call; importing this file does nothing. */
 export interface Services {

@@ -6,8 +6,8 @@ import { type BuildFailure, build, type Plugin, stop } from 'esbuild';
 import { ownActions } from '../lib/agents/actions.ts';
 import type { AgentDefinition } from '../lib/agents/agent-definition.ts';
 import { indexAgents } from '../lib/agents/define-agent.ts';
-import { messageOf } from '../lib/errors.ts';
 import * as library from '../lib/index.ts';
+import { messageOf } from '../lib/message-of.ts';
 
 /** The agents file cannot be used; the message says where and why, in one line. */
 export class AgentsFileError extends Error {}

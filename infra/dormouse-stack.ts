@@ -43,13 +43,14 @@ export class DormouseStack extends Stack {
     const stored = new Map(
       tables.map((descriptor) => [descriptor, new ServiceTable(this, descriptor, settings)]),
     );
+    const tenantClaim = tenantClaimOf(settings);
     const lazy = lazyModules(settings.agents);
     const functions = perFunction((name) => this.#function(name, settings, lazy));
     const { dispatch, work } = functions;
     grantWorker(work, settings.worker);
     const queue = new RunQueue(this, 'RunQueue', { worker: work });
     for (const name of functionNames) {
-      for (const access of accessOf(name, settings)) {
+      for (const access of accessOf(name, tenantClaim !== undefined)) {
         stored.get(access.table)?.grantAccess(functions[name], access);
       }
       if (serviceFunctions[name].sendsToRunQueue) queue.grantSend(functions[name]);
@@ -84,10 +85,10 @@ export class DormouseStack extends Stack {
   }
 
   #function(name: FunctionName, settings: DormouseStackProps, lazy: readonly string[]): ServiceFunction {
-    const { agents, actionNames, auth, strictAgents, overlap, retain, worker } = settings;
+    const { agents, actionNames, strictAgents, overlap, retain, worker } = settings;
     const isWorker = name === 'work';
     const { id, entry, publishesMetrics, timeoutSecs = 29, takesEvents = false } = serviceFunctions[name];
-    const tenantClaim = auth.kind === 'jwt' ? auth.tenantClaim : undefined;
+    const tenantClaim = tenantClaimOf(settings);
     return new ServiceFunction(this, id, {
       description: `Dormouse: ${name}`,
       entry,
@@ -113,4 +114,8 @@ export class DormouseStack extends Stack {
   #output(id: string, value: string, description?: string): void {
     new CfnOutput(this, id, { value, ...(description !== undefined && { description }) });
   }
+}
+
+function tenantClaimOf({ auth }: Settings): string | undefined {
+  return auth.kind === 'jwt' ? auth.tenantClaim : undefined;
 }

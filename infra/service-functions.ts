@@ -7,8 +7,6 @@ import {
   type TableDescriptor,
 } from '../lib/dynamodb/tables.ts';
 
-import type { Settings } from './settings.ts';
-
 /** Every DynamoDB operation that the code uses. */
 export const tableOperations = ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'] as const;
 export type TableOperation = (typeof tableOperations)[number];
@@ -136,10 +134,9 @@ export const serviceFunctions: Readonly<Record<FunctionName, ServiceFunctionDesc
   },
 };
 
-/** What a function may call under these settings. */
-export function accessOf(name: FunctionName, { auth }: Pick<Settings, 'auth'>): readonly TableAccess[] {
+/** What a function may call. */
+export function accessOf(name: FunctionName, hasTenants: boolean): readonly TableAccess[] {
   const { access, accessForTenants = [] } = serviceFunctions[name];
-  const hasTenants = auth.kind === 'jwt' && auth.tenantClaim !== undefined;
   return hasTenants ? [...access, ...accessForTenants] : access;
 }
 

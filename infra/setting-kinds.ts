@@ -1,4 +1,8 @@
-import type { Throttle } from './settings.ts';
+/** Requests a second, and how many above that at once, for the whole API. */
+export interface Throttle {
+  readonly rateLimit: number;
+  readonly burstLimit: number;
+}
 
 /** How one kind of setting is read. `parse` resolves undefined for what it cannot read; `expected` says what it can. */
 export interface Kind<T> {

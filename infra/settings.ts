@@ -10,6 +10,7 @@ import {
   type Kind,
   oneOf,
   origins,
+  type Throttle,
   throttling,
   word,
 } from './setting-kinds.ts';
@@ -43,12 +44,6 @@ interface JwtAuth {
   readonly issuer: string;
   readonly audience: readonly string[];
   readonly tenantClaim: string | undefined;
-}
-
-/** Requests a second, and how many above that at once, for the whole API. */
-export interface Throttle {
-  readonly rateLimit: number;
-  readonly burstLimit: number;
 }
 
 const kinds = {

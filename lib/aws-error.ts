@@ -1,5 +1,5 @@
-import { messageOf } from './errors.ts';
-import { UnavailableError } from './persistence/persistence-error.ts';
+import { UnavailableError } from './errors.ts';
+import { messageOf } from './message-of.ts';
 
 /** How AWS services ask to be called less often, or say that KMS asked them. */
 const throttling = new Set([

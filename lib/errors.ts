@@ -1,5 +1,3 @@
-import { types } from 'node:util';
-
 /**
  * The base of every error that Dormouse makes itself. `code` is stable and meant to be branched on;
  * `retryable` says whether the same call may succeed later without being changed.
@@ -14,120 +12,163 @@ export abstract class DormouseError extends Error {
   }
 }
 
-/** Whether it is an error, also one of another realm (a `vm` context, a test runner). */
-export function isError(value: unknown): value is Error {
-  try {
-    return value instanceof Error || types.isNativeError(value);
-  } catch {
-    // A revoked proxy has no prototype to look at.
-    return false;
+export type PersistenceErrorCode =
+  | 'dump_failed'
+  | 'load_failed'
+  | 'invalid_key'
+  | 'invalid_state'
+  | 'invalid_option'
+  | 'conflict'
+  | 'too_large'
+  | 'corrupt'
+  | 'unavailable';
+
+/** Why a hibernate, thaw or forget did not happen. None of them ever means "nothing is stored". */
+export abstract class PersistenceError extends DormouseError {
+  abstract override readonly code: PersistenceErrorCode;
+}
+
+/** The agent's `dump` callback threw, rejected, or returned what cannot be stored. */
+export class DumpFailedError extends PersistenceError {
+  readonly code = 'dump_failed';
+}
+
+/** The agent's `load` callback threw or rejected. The snapshot is untouched. */
+export class LoadFailedError extends PersistenceError {
+  readonly code = 'load_failed';
+}
+
+/** The agent name or instance key is empty, too long, or not representable. */
+export class InvalidKeyError extends PersistenceError {
+  readonly code = 'invalid_key';
+}
+
+/** The state cannot be stored as it is; `path` points at the value (`$.tools[2].run`). */
+export class InvalidStateError extends PersistenceError {
+  readonly code = 'invalid_state';
+  readonly path: string | undefined;
+
+  constructor(message: string, options?: { cause?: unknown; path?: string }) {
+    super(message, options);
+    this.path = options?.path;
   }
 }
 
-/**
- * What a caught value says, whatever was thrown: an `Error` with its cause and the parts of an `AggregateError`, an
- * object with a message as clients of databases throw it, a string, `undefined`. Never throws, and is never long.
- */
-export function messageOf(thrown: unknown): string {
-  const text = said(thrown, 0) ?? nameless(thrown);
-  return text.length <= messageMaxChars ? text : `${text.slice(0, messageMaxChars - 1).toWellFormed()}…`;
+/** An option of the call is out of its range. */
+export class InvalidOptionError extends PersistenceError {
+  readonly code = 'invalid_option';
 }
 
-const messageMaxChars = 10_000;
-/** How far into causes and parts a message looks, and at how many parts. */
-const maxDepth = 3;
-const maxParts = 3;
+/** A precondition did not hold: somebody else saved first. `currentEtag` is unset where nothing is stored. */
+export class ConflictError extends PersistenceError {
+  readonly code = 'conflict';
+  readonly currentEtag: string | undefined;
 
-/** Where values that are no errors have their message, the likeliest first. */
-const messageFields = ['message', 'reason', 'error', 'detail', 'description', 'msg', 'title', 'statusText'];
-
-function said(thrown: unknown, depth: number): string | undefined {
-  if (typeof thrown === 'string') return isBlank(thrown) ? undefined : thrown.slice(0, messageMaxChars);
-  // As what was thrown they say nothing; in the place of a message they are one.
-  if (depth > 0 && (typeof thrown === 'number' || typeof thrown === 'symbol'))
-    return String(thrown).slice(0, messageMaxChars);
-  if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null || depth > maxDepth)
-    return undefined;
-  const error = isError(thrown);
-  const message = firstSaid(thrown, error ? ['message'] : messageFields, depth) ?? partsOf(thrown, depth);
-  // The messages of our own errors are whole: they say of their causes what may be said.
-  if (error && isOurs(thrown)) return message;
-
-  const code = error ? undefined : shortText(read(thrown, 'code'));
-  const name = shortText(read(thrown, error ? 'code' : 'name')) ?? nameOf(thrown, error);
-  const named = message ?? code ?? name ?? (error ? undefined : statusOf(thrown));
-  if (named === undefined) return undefined;
-  const withCode = code === undefined || named.includes(code) ? named : `${named} (${code})`;
-  const more = [
-    ['', message === undefined ? undefined : partsOf(thrown, depth)],
-    ['caused by: ', error ? said(read(thrown, 'cause'), depth + 1) : undefined],
-  ].flatMap(([what, text]) => (text === undefined || withCode.includes(text) ? [] : [`${what}${text}`]));
-  return [withCode, ...more].join('; ');
-}
-
-function firstSaid(thrown: object, fields: readonly string[], depth: number): string | undefined {
-  for (const field of fields) {
-    const text = said(read(thrown, field), depth + 1);
-    if (text !== undefined) return text;
-  }
-  return undefined;
-}
-
-/** Of an `AggregateError`, of an answer with a list of `errors`, or of such a list itself. */
-function partsOf(thrown: object, depth: number): string | undefined {
-  try {
-    const parts = Array.isArray(thrown) ? thrown : read(thrown, 'errors');
-    if (!Array.isArray(parts) || parts.length === 0) return undefined;
-    const first = Array.from({ length: Math.min(parts.length, maxParts) }, (_, index) =>
-      said(read(parts, String(index)), depth + 1),
+  constructor(currentEtag: string | undefined, options?: { cause?: unknown }) {
+    super(
+      currentEtag === undefined
+        ? 'the precondition failed: nothing is stored under this key'
+        : 'the precondition failed: the stored snapshot is another one',
+      options,
     );
-    const texts = [...new Set(first.filter((text) => text !== undefined))];
-    if (texts.length === 0) return undefined;
-    const left = parts.length - first.length;
-    return `${texts.join('; ')}${left > 0 ? `; and ${left} more` : ''}`;
-  } catch {
-    return undefined;
+    this.currentEtag = currentEtag;
   }
 }
 
-function isOurs(error: object): boolean {
-  try {
-    return error instanceof DormouseError;
-  } catch {
-    return false;
+/** The state is larger than can be stored or answered. In bytes; `size` is unset where counting stopped at the limit. */
+export class TooLargeError extends PersistenceError {
+  readonly code = 'too_large';
+  readonly size: number | undefined;
+  readonly limit: number;
+
+  constructor(size: number | undefined, limit: number) {
+    super(`the state is ${size ?? `more than ${limit}`} bytes, the limit is ${limit}`);
+    this.size = size;
+    this.limit = limit;
   }
 }
 
-function nameOf(thrown: object, error: boolean): string | undefined {
-  return error ? shortText(read(thrown, 'name')) : undefined;
+/** Something is stored, but it is not what was written: never to be taken for "nothing is stored". */
+export class CorruptError extends PersistenceError {
+  readonly code = 'corrupt';
 }
 
-/** A getter may throw, a proxy may be revoked. */
-function read(from: object, field: string): unknown {
-  try {
-    return (from as Record<string, unknown>)[field];
-  } catch {
-    return undefined;
+/** The store did not answer, refused, or is busy. `throttled`: it asked to be called less often. */
+export class UnavailableError extends PersistenceError {
+  readonly code = 'unavailable';
+  override readonly retryable: boolean;
+  readonly throttled: boolean;
+
+  constructor(message: string, options?: { cause?: unknown; retryable?: boolean; throttled?: boolean }) {
+    super(message, options);
+    this.retryable = options?.retryable ?? true;
+    this.throttled = options?.throttled ?? false;
   }
 }
 
-function shortText(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && !isBlank(value) && value.length <= 100 ? value : undefined;
+/** An argument is not what it must be. `field` names it, as a path for a nested one (`messages[2].timestamp`). */
+export class InvalidInputError extends DormouseError {
+  readonly code = 'invalid_input';
+  readonly field: string;
+
+  constructor(field: string, problem: string, options?: { cause?: unknown }) {
+    // A problem that begins with its field is a sentence already.
+    super(problem.startsWith(`${field} `) ? problem : `${field}: ${problem}`, options);
+    this.field = field;
+  }
 }
 
-/** Of an answer to an HTTP request, which may say nothing else. */
-function statusOf(thrown: object): string | undefined {
-  const status = read(thrown, 'status') ?? read(thrown, 'statusCode');
-  return typeof status === 'number' ? `status ${status}` : undefined;
+/** The agent's retention policy does not allow the call. Nothing was read or removed. */
+export class ForbiddenByPolicyError extends DormouseError {
+  readonly code = 'forbidden_by_policy';
+  readonly policy: string;
+
+  constructor(policy: string, what: string) {
+    super(`the retention policy '${policy}' does not allow ${what}`);
+    this.policy = policy;
+  }
 }
 
-function isBlank(text: string): boolean {
-  return text.length < 1000 && text.trim() === '';
+/** Something else is stored under these ids. It stays; whatever else the call held is stored. */
+export class IdConflictError extends DormouseError {
+  readonly code = 'id_conflict';
+  readonly ids: readonly string[];
+
+  constructor(ids: readonly string[]) {
+    super(`stored already with other content: ${ids.join(', ')}`);
+    this.ids = ids;
+  }
 }
 
-function nameless(thrown: unknown): string {
-  if (thrown === null) return 'a thrown null';
-  const isPlain = ['number', 'boolean', 'bigint', 'symbol'].includes(typeof thrown);
-  return `a thrown ${typeof thrown}${isPlain ? `: ${String(thrown)}` : ''}`;
+/** The session is not registered (any more). Nothing was stored. */
+export class SessionNotFoundError extends DormouseError {
+  readonly code = 'session_not_found';
+
+  constructor(session: string) {
+    super(`the session ${JSON.stringify(session)} is not registered`);
+  }
+}
+
+/** Something of the session was forgotten after what is to be stored was read. Nothing was stored. */
+export class ForgottenMeanwhileError extends DormouseError {
+  readonly code = 'forgotten_meanwhile';
+
+  constructor() {
+    super('something of the session was forgotten meanwhile; nothing was stored');
+  }
+}
+
+/** The store failed on some records of a call. All others are stored; sending the same call again completes it. */
+export class NotStoredError extends UnavailableError {
+  readonly ids: readonly string[];
+
+  constructor(ids: readonly string[], cause: unknown) {
+    const known = cause instanceof UnavailableError ? cause : undefined;
+    super(`not stored: ${ids.join(', ')}`, {
+      cause,
+      retryable: known?.retryable ?? false,
+      throttled: known?.throttled ?? false,
+    });
+    this.ids = ids;
+  }
 }

@@ -2,19 +2,27 @@ export type {
   ActionHandler,
   AgentDefinition,
   AgentLimits,
-  AgentOf,
   BuiltInAction,
-  PersistenceContext,
 } from './agents/agent-definition.ts';
-export type { AgentRef } from './agents/agent-ref.ts';
+export type { AgentKind, AgentOf, AgentRef, PersistenceContext } from './agents/agent-kind.ts';
 export { defineAgent } from './agents/define-agent.ts';
 export { InvalidDefinitionError } from './agents/invalid-definition-error.ts';
-export type { RetentionPolicy } from './agents/retention-policy.ts';
 export type { Clock } from './clock.ts';
 export { type DynamoDbRunsOptions, dynamoDbRuns } from './dynamodb/dynamodb-runs.ts';
 export { type DynamoDbStoreOptions, dynamoDbStore } from './dynamodb/dynamodb-store.ts';
 export { type DynamoDbStoresOptions, dynamoDbStores } from './dynamodb/dynamodb-stores.ts';
+export * from './errors.ts';
+export * from './errors.ts';
 export { DormouseError } from './errors.ts';
+export {
+  type DeadLetter,
+  type InMemoryRunQueue,
+  type InMemoryRunQueueOptions,
+  inMemoryRunQueue,
+} from './in-memory/run-queue.ts';
+export { inMemoryRuns } from './in-memory/runs.ts';
+export { memoryStore } from './in-memory/snapshot-store.ts';
+export { inMemoryStores } from './in-memory/stores.ts';
 export type { ChatOptions } from './lifecycle/chat-options.ts';
 export {
   type CompactionOptions,
@@ -50,9 +58,9 @@ export type {
   RecentQuery,
 } from './memory/agent-memory.ts';
 export { createMemory, type MemoryOptions } from './memory/create-memory.ts';
-export * from './memory/memory-error.ts';
 export type * from './memory/memory-store.ts';
 export type { Capsule, Message, NewMessage } from './memory/message.ts';
+export type { RetentionPolicy } from './memory/retention.ts';
 export { DEFAULT_RETENTION, selectPolicy } from './memory/retention.ts';
 export type { Timestamp } from './memory/timestamp.ts';
 export {
@@ -71,10 +79,8 @@ export {
   type HibernateResult,
   hibernate,
 } from './persistence/hibernate.ts';
-export { memoryStore } from './persistence/memory-store.ts';
 export { orThrow } from './persistence/or-throw.ts';
 export type { PersistenceConfig } from './persistence/persistence-config.ts';
-export * from './persistence/persistence-error.ts';
 export type { PersistenceFailure } from './persistence/persistence-result.ts';
 export type * from './persistence/snapshot-store.ts';
 export { type KeyConfig, makeStoreKey } from './persistence/store-key.ts';
@@ -88,13 +94,6 @@ export {
 } from './persistence/update-agent.ts';
 export { abandonShard } from './runs/abandon-shard.ts';
 export { currentTotals } from './runs/current-totals.ts';
-export {
-  type DeadLetter,
-  type InMemoryRunQueue,
-  type InMemoryRunQueueOptions,
-  inMemoryRunQueue,
-} from './runs/in-memory-run-queue.ts';
-export { inMemoryRuns } from './runs/in-memory-runs.ts';
 export { resumeRuns } from './runs/resume-runs.ts';
 export type * from './runs/run.ts';
 export { type AgentLookup, type RunEngine, type RunEngineOptions, runEngine } from './runs/run-engine.ts';
@@ -105,16 +104,15 @@ export type { RunQueue } from './runs/run-queue.ts';
 export type * from './runs/run-store.ts';
 export { type RunRequest, type StartedRun, startRun } from './runs/start-run.ts';
 export { type ShardOutcome, type ShardWork, type WorkOptions, workShard } from './runs/work-shard.ts';
+export type { AgentRuntime, Paging } from './runtime/agent-runtime.ts';
+export { createRuntime, type RuntimeOptions, type RuntimeStores } from './runtime/create-runtime.ts';
 export { describeSchedule } from './schedules/describe-schedule.ts';
 export { InvalidScheduleError, type ScheduleField } from './schedules/invalid-schedule-error.ts';
 export { nextFireTimes } from './schedules/next-fire-times.ts';
 export { type ScheduleDescriptor, scheduleDescriptor } from './schedules/schedule-descriptor.ts';
 export { type EventBridgeSchedule, toEventBridge } from './schedules/to-event-bridge.ts';
-export type { AgentRuntime, Paging } from './sessions/agent-runtime.ts';
 export type { Counters } from './sessions/counters.ts';
-export { createRuntime, type RuntimeOptions, type RuntimeStores } from './sessions/create-runtime.ts';
 export type * from './sessions/error-log.ts';
-export { inMemoryStores } from './sessions/in-memory-stores.ts';
 export type { Identity, Session } from './sessions/session.ts';
 export type * from './sessions/session-store.ts';
 export { type SqsRunQueueOptions, sqsRunQueue } from './sqs/sqs-run-queue.ts';

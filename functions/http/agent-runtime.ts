@@ -1,7 +1,7 @@
-import { SessionNotFoundError } from '../../lib/memory/memory-error.ts';
+import { SessionNotFoundError } from '../../lib/errors.ts';
 import { KEEP_EVERYTHING, selectPolicy } from '../../lib/memory/retention.ts';
-import type { AgentRuntime } from '../../lib/sessions/agent-runtime.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
+import type { AgentRuntime } from '../../lib/runtime/agent-runtime.ts';
+import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import type { Session } from '../../lib/sessions/session.ts';
 import { runtimeStores } from '../runtime-stores.ts';
 import type { Services } from '../services.ts';

@@ -1,4 +1,4 @@
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearestName } from '../../lib/input.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
 

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { contentTypeMaxChars, sentMaxValues } from '../../lib/defaults.ts';
+import { InvalidStateError, TooLargeError } from '../../lib/errors.ts';
 import { decodeSentRich, richContentType } from '../../lib/persistence/codec.ts';
-import { InvalidStateError, TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import type { DumpFormat } from '../../lib/persistence/snapshot-store.ts';
 import { HttpError } from './http-error.ts';
 import { jsonFault } from './json-fault.ts';

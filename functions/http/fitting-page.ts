@@ -1,5 +1,5 @@
+import { TooLargeError } from '../../lib/errors.ts';
 import { jsonText } from '../../lib/persistence/json-text.ts';
-import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
 import { bodyMaxBytes } from './limits.ts';
 import { encodeCursor, fromPlace } from './paging.ts';
 import { type HttpResponse, json } from './response.ts';

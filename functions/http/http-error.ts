@@ -1,12 +1,12 @@
-import { DormouseError } from '../../lib/errors.ts';
-import type { EmptySummaryError } from '../../lib/lifecycle/compact-memory.ts';
 import type {
   ForbiddenByPolicyError,
   IdConflictError,
   InvalidInputError,
+  PersistenceErrorCode,
   SessionNotFoundError,
-} from '../../lib/memory/memory-error.ts';
-import type { PersistenceErrorCode } from '../../lib/persistence/persistence-error.ts';
+} from '../../lib/errors.ts';
+import { DormouseError } from '../../lib/errors.ts';
+import type { EmptySummaryError } from '../../lib/lifecycle/compact-memory.ts';
 import type { RunNotFoundError, TooManyRunsError, UnknownActionError } from '../../lib/runs/run-error.ts';
 
 type RequestErrorCode =

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { InvalidInputError } from '../../lib/memory/memory-error.ts';
-import { InvalidOptionError } from '../../lib/persistence/persistence-error.ts';
+import { InvalidInputError, InvalidOptionError } from '../../lib/errors.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
 

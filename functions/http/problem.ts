@@ -1,5 +1,4 @@
-import { DormouseError } from '../../lib/errors.ts';
-import { ConflictError, TooLargeError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
+import { ConflictError, DormouseError, TooLargeError, UnavailableError } from '../../lib/errors.ts';
 import { unquotedDetail } from '../loggable.ts';
 import { type ErrorCode, HttpError, problems } from './http-error.ts';
 import { type HttpResponse, quoteEtag } from './response.ts';

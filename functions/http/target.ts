@@ -1,10 +1,10 @@
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { agentNamePattern } from '../../lib/agents/define-agent.ts';
 import { agentNameMaxChars, keyMaxBytes } from '../../lib/defaults.ts';
+import { InvalidKeyError } from '../../lib/errors.ts';
+import { isUnsafeInPath, unreachableBy } from '../../lib/input.ts';
 import type { PersistenceConfig } from '../../lib/persistence/persistence-config.ts';
-import { InvalidKeyError } from '../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
-import { isUnsafeInPath, unreachableBy } from '../../lib/sessions/names.ts';
 import { persistenceOf, type Services } from '../services.ts';
 import { scopeOf, tenantBytes, tenantMaxBytes } from '../tenancy.ts';
 import { HttpError } from './http-error.ts';

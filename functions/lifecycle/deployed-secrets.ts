@@ -1,7 +1,7 @@
 import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import { environment } from '../../lib/environment.ts';
-import { messageOf } from '../../lib/errors.ts';
 import { type Secrets, SecretUnavailableError } from '../../lib/lifecycle/secrets.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { once } from '../once.ts';
 import { clientSettings } from '../services.ts';
 

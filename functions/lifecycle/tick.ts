@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
-import { InvalidInputError } from '../../lib/memory/memory-error.ts';
+import { InvalidInputError } from '../../lib/errors.ts';
 import { parseTimestamp } from '../../lib/memory/timestamp.ts';
 
 /** One firing of a schedule. */

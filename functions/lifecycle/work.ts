@@ -6,7 +6,7 @@ import { abandonShard } from '../../lib/runs/abandon-shard.ts';
 import { ShardTakenError } from '../../lib/runs/run-error.ts';
 import { parseRunMessage, type RunMessage } from '../../lib/runs/run-message.ts';
 import { workShard } from '../../lib/runs/work-shard.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
+import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import { lifecycleEngine, lifecycleStores } from '../lifecycle-engine.ts';
 import { loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { DynaliteStore } from 'dynalite/db/index.js';
 import validations from 'dynalite/validations/index.js';
-import { messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 
 /** How a request to DynamoDB was answered. */
 interface DynamoDbAnswer {

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type TableDescriptor, tables } from '../../lib/dynamodb/tables.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import type { EmbeddedDynamoDb } from './embedded-dynamodb.ts';
 
 const pauseMs = 5 * 60_000;

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation } from 'dynalite/db/index.js';
-import { messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { DamagedFolderError, type DataFolder } from './data-folder.ts';
 import type { Access, RawDatabase } from './dynalite-store.ts';
 import {

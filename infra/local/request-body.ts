@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
+import { TooLargeError } from '../../lib/errors.ts';
 
 /** An HTTP API takes no larger request, whatever is behind it. */
 const requestMaxBytes = 10 * 1024 * 1024;

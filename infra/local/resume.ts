@@ -1,7 +1,7 @@
 import { lifecycleEngine } from '../../functions/lifecycle-engine.ts';
 import type { Services } from '../../functions/services.ts';
 import { scopesOf } from '../../functions/tenants.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { resumeRuns } from '../../lib/runs/resume-runs.ts';
 
 /**

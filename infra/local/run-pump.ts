@@ -1,12 +1,12 @@
 import { handler } from '../../functions/lifecycle/work.ts';
 import { type Services, useServices } from '../../functions/services.ts';
-import { messageOf } from '../../lib/errors.ts';
 import {
   type DeadLetter,
   type Deliver,
   type InMemoryRunQueue,
   inMemoryRunQueue,
-} from '../../lib/runs/in-memory-run-queue.ts';
+} from '../../lib/in-memory/run-queue.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { workerTimeoutSecs } from '../service-functions.ts';
 import { invocation, sqsEvent } from './sqs-event.ts';
 

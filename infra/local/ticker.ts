@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { nextFireTimes } from '../../lib/schedules/next-fire-times.ts';
 import { parseSchedule } from '../../lib/schedules/parse-schedule.ts';
 import type { ScheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { logTail } from './emulator.ts';
 import { endAllProcesses } from './processes.ts';
 import { rehearse } from './rehearse.ts';

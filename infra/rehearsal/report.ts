@@ -1,4 +1,4 @@
-import { messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 
 /** Says what is done as it is done, and keeps count. */
 export class Report {

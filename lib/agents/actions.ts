@@ -1,6 +1,5 @@
-import { nameProblem } from '../sessions/name-problem.ts';
+import { callbackProblem, nameProblem } from '../input.ts';
 import type { ActionHandler, AgentDefinition, BuiltInAction } from './agent-definition.ts';
-import { callbackProblem } from './callback-problem.ts';
 import { InvalidDefinitionError } from './invalid-definition-error.ts';
 
 type Handlers = Readonly<Record<string, ActionHandler>>;

@@ -1,12 +1,11 @@
 import { sessionTimeoutEndSecs } from '../defaults.ts';
-import { fieldsOf, unknownFieldProblem } from '../fields.ts';
+import { callbackProblem, fieldsOf, unknownFieldProblem } from '../input.ts';
+import { type RetentionPolicy, retentionProblem } from '../memory/retention.ts';
 import { InvalidScheduleError } from '../schedules/invalid-schedule-error.ts';
 import { checkSchedule, type ScheduleDescriptor } from '../schedules/schedule-descriptor.ts';
 import { actionsProblem, isObject, schedulesProblem } from './actions.ts';
 import type { AgentDefinition, AgentLimits, BuiltInAction } from './agent-definition.ts';
-import { callbackProblem } from './callback-problem.ts';
 import { InvalidDefinitionError } from './invalid-definition-error.ts';
-import { type RetentionPolicy, retentionProblem } from './retention-policy.ts';
 
 /** Names that fit into a URL path and an IAM resource as they are. */
 export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { awsError } from '../aws-error.ts';
 import { callAttempts, callMaxMs, requestMinMs } from '../defaults.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
+import { UnavailableError } from '../errors.ts';
 import { attemptsOf, isConditionFailure } from './translate-error.ts';
 
 /*

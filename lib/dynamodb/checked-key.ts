@@ -1,5 +1,5 @@
 import { partitionKeyMaxBytes, sortKeyMaxBytes } from '../defaults.ts';
-import { InvalidKeyError } from '../persistence/persistence-error.ts';
+import { InvalidKeyError } from '../errors.ts';
 
 /**
  * An item's key as the SDK takes it.

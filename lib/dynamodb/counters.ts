@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Clock, systemClock } from '../clock.ts';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import { CorruptError } from '../errors.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import type { Counters } from '../sessions/counters.ts';
 import { boundedClient } from './call-budget.ts';

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Clock } from '../clock.ts';
-import type { RuntimeStores } from '../sessions/create-runtime.ts';
+import type { RuntimeStores } from '../runtime/create-runtime.ts';
 import { dynamoDbCounters } from './counters.ts';
 import { dynamoDbErrorLog } from './error-log.ts';
 import { dynamoDbMemoryStore } from './memory-store.ts';

@@ -13,7 +13,7 @@ import {
   errorTrimInterval,
   memoryConcurrency,
 } from '../defaults.ts';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import { CorruptError } from '../errors.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import { errorEntry, errorId, stampOf } from '../sessions/error-entry.ts';
 import type { ErrorLog, LoggedError } from '../sessions/error-log.ts';
@@ -22,7 +22,7 @@ import { hashOf, shardOf } from '../sessions/shard-of.ts';
 import { boundedClient } from './call-budget.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
-import type { Item } from './snapshot-head.ts';
+import type { Item } from './item.ts';
 import { translatedCall } from './translated.ts';
 import { ttlIn } from './ttl.ts';
 

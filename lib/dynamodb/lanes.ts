@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { abandonedAfterMs } from '../defaults.ts';
-import type { Item } from './snapshot-head.ts';
+import type { Item } from './item.ts';
 import { isConditionFailure, wasRetried } from './translate-error.ts';
 
 /*

@@ -1,10 +1,9 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { intentMaxBytes, memoryConcurrency, raceAttempts, requestKnownForSecs } from '../defaults.ts';
-import { ForgottenMeanwhileError, NotStoredError } from '../memory/memory-error.ts';
+import { ForgottenMeanwhileError, NotStoredError, UnavailableError } from '../errors.ts';
 import type { Appended, AppendRequest, MemoryScope, RecordKind } from '../memory/memory-store.ts';
 import { placeRecords } from '../memory/record-place.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
 import { numberOf } from './memory-clock.ts';
 import { recordSortKey, requestKey } from './memory-keys.ts';

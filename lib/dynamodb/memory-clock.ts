@@ -1,11 +1,11 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { markerSecs } from '../defaults.ts';
+import { CorruptError } from '../errors.ts';
 import type { MemoryScope, Moment } from '../memory/memory-store.ts';
-import { CorruptError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { clockKey } from './memory-keys.ts';
 import { intentsOf, type MemoryTable } from './memory-lanes.ts';
-import type { Item } from './snapshot-head.ts';
 import { ttlIn } from './ttl.ts';
 
 /*

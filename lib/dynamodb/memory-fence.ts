@@ -1,15 +1,15 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { memoryConcurrency, raceAttempts } from '../defaults.ts';
+import { UnavailableError } from '../errors.ts';
 import type { MemoryScope } from '../memory/memory-store.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { type Forget, inADay } from './memory-clock.ts';
 import { kindOf, memoryPartition } from './memory-keys.ts';
 import type { MemoryTable } from './memory-lanes.ts';
 import { getRowAt } from './memory-read.ts';
 import { isVisible, type RecordRow } from './memory-record.ts';
-import type { Item } from './snapshot-head.ts';
 import { itemKey } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
 import { ttlOf } from './ttl.ts';

@@ -1,10 +1,11 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { abandonedAfterMs, memoryConcurrency, raceAttempts } from '../defaults.ts';
+import { UnavailableError } from '../errors.ts';
 import type { MemoryScope, Moment, RecordKind, TimeRange } from '../memory/memory-store.ts';
 import { placesOf } from '../memory/record-place.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
 import { ExpressionParts } from './expression.ts';
 import { forEachSettled } from './for-each-settled.ts';
+import type { Item } from './item.ts';
 import { beginForget, readMoment } from './memory-clock.ts';
 import { fenceUnderWay, forgetMarker, type Marker } from './memory-fence.ts';
 import { kindOf, limboPlace, memoryPartition, recordPlace } from './memory-keys.ts';
@@ -12,7 +13,6 @@ import type { MemoryTable } from './memory-lanes.ts';
 import { getRows, indexPages } from './memory-read.ts';
 import { isInLimbo, isVisible, parseRecord, type RecordRow, removalAttributes } from './memory-record.ts';
 import { deleteItem, removeRecord, replaceByMarker } from './memory-remove.ts';
-import type { Item } from './snapshot-head.ts';
 
 /** Begins a forget of a part of the session: calls under way that have stored nothing yet start over as new ones. */
 export async function beginPartialForget(table: MemoryTable, scope: MemoryScope): Promise<Moment> {

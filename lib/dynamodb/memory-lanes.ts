@@ -1,6 +1,6 @@
 import { uncertainLaneMs } from '../defaults.ts';
+import type { Item } from './item.ts';
 import type { Lanes } from './lanes.ts';
-import type { Item } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
 
 /** What every step on a session's memory needs, resolved once. */

@@ -1,7 +1,7 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { chunkConcurrency, memoryConcurrency } from '../defaults.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
+import { InvalidInputError } from '../errors.ts';
 import type {
   MemoryScope,
   RecordKind,
@@ -13,9 +13,9 @@ import { isPlace, justAfter, justBefore, placesOf } from '../memory/record-place
 import { checkedKey } from './checked-key.ts';
 import { readChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { memoryPartition, recordPlace, recordSortKey } from './memory-keys.ts';
 import { isVisible, parseRecord, type RecordRow, withData } from './memory-record.ts';
-import type { Item } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
 import { sessionsTable } from './tables.ts';
 

@@ -1,9 +1,10 @@
+import { CorruptError } from '../errors.ts';
 import type { StoredRecord } from '../memory/memory-store.ts';
 import type { PlacedRecord } from '../memory/record-place.ts';
 import { isLive } from '../persistence/expiry.ts';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import type { Item } from './item.ts';
 import { timeOf } from './memory-keys.ts';
-import { formatInfo, type Item, parseHead, parseInfo } from './snapshot-head.ts';
+import { formatInfo, parseHead, parseInfo } from './snapshot-head.ts';
 import { type ChunkSet, formatChunkSet } from './snapshot-keys.ts';
 import { ttlOf } from './ttl.ts';
 

@@ -1,14 +1,14 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { raceAttempts } from '../defaults.ts';
+import { UnavailableError } from '../errors.ts';
 import type { MemoryScope } from '../memory/memory-store.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
 import { buryChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { formatMarker, type Marker, markerTtl } from './memory-fence.ts';
 import { limboPlace, memoryPartition } from './memory-keys.ts';
 import { getRowAt } from './memory-read.ts';
 import type { RecordRow } from './memory-record.ts';
-import type { Item } from './snapshot-head.ts';
 import { formatChunkSet, parseChunkSet } from './snapshot-keys.ts';
 import { itemKey, type SnapshotTable } from './snapshot-table.ts';
 import { isConditionFailure, wasRetried } from './translate-error.ts';

@@ -1,12 +1,12 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { abandonedAfterMs, lanesMax, wideIntentBytes } from '../defaults.ts';
-import { ForgottenMeanwhileError } from '../memory/memory-error.ts';
+import { ForgottenMeanwhileError } from '../errors.ts';
 import type { AppendRequest, MemoryScope, Moment } from '../memory/memory-store.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { inADay, momentOf } from './memory-clock.ts';
 import { clockKey } from './memory-keys.ts';
 import { intentOf, intentsOf, type Lane, type MemoryTable } from './memory-lanes.ts';
-import type { Item } from './snapshot-head.ts';
 import { isConditionFailure } from './translate-error.ts';
 
 /** A call's turn: it is refused where a forget that came after has fenced what it writes (see memory-fence.ts). */

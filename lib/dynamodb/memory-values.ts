@@ -1,14 +1,14 @@
 import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { chunkConcurrency, knowledgeShards, raceAttempts } from '../defaults.ts';
-import { ForgottenMeanwhileError } from '../memory/memory-error.ts';
+import { CorruptError, ForgottenMeanwhileError, UnavailableError } from '../errors.ts';
 import type { AppendRequest, MemoryScope, NamedValue, ValueScope } from '../memory/memory-store.ts';
-import { CorruptError, UnavailableError } from '../persistence/persistence-error.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import { shardOf } from '../sessions/shard-of.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { forgetMarker, notFenced } from './memory-fence.ts';
 import { memoryPartition } from './memory-keys.ts';
 import { forgetKnowledge, putKnowledge } from './memory-knowledge.ts';
@@ -17,7 +17,7 @@ import { getRowAt } from './memory-read.ts';
 import { parseRecord } from './memory-record.ts';
 import { replaceByMarker } from './memory-remove.ts';
 import { inTurn, takeTurn } from './memory-turn.ts';
-import { formatInfo, type Item, parseHead, parseInfo } from './snapshot-head.ts';
+import { formatInfo, parseHead, parseInfo } from './snapshot-head.ts';
 import type { SnapshotTable } from './snapshot-table.ts';
 import { isConditionFailure } from './translate-error.ts';
 

@@ -1,8 +1,8 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { raceAttempts } from '../defaults.ts';
+import { UnavailableError } from '../errors.ts';
 import type { Appended, MemoryScope, RecordKind } from '../memory/memory-store.ts';
 import type { PlacedRecord } from '../memory/record-place.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
 import { buryChunkRows, writeChunkRows } from './chunk-rows.ts';
 import { ExpressionParts } from './expression.ts';
 import { isFenced, markerAttributes, notFenced } from './memory-fence.ts';

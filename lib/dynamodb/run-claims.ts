@@ -1,5 +1,5 @@
 import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import { CorruptError } from '../errors.ts';
 import type { ShardClaim, ShardRef } from '../runs/run-store.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';

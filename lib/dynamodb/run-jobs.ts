@@ -4,9 +4,9 @@ import type { LifecycleJob } from '../lifecycle/lifecycle-job.ts';
 import { formatJobPlace, type JobPlace, parseJobPlace } from '../runs/job-place.ts';
 import type { JobPage, JobQuery } from '../runs/run-store.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { parseJobs } from './run-pages.ts';
 import { pagePrefix, pageSortKey, type RunTable, shardKey } from './run-table.ts';
-import type { Item } from './snapshot-head.ts';
 
 /** Pages read at a time; each holds up to a hundred jobs. */
 const pagesAtOnce = 10;

@@ -1,14 +1,14 @@
 import { DeleteItemCommand, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { raceAttempts } from '../defaults.ts';
-import { CorruptError, UnavailableError } from '../persistence/persistence-error.ts';
+import { CorruptError, UnavailableError } from '../errors.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import type { RunLease, RunLeases } from '../runs/run-leases.ts';
 import { boundedClient } from './call-budget.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { enter, leave } from './run-places.ts';
 import { onCondition, type RunTable, runTtl } from './run-table.ts';
-import type { Item } from './snapshot-head.ts';
 import { translatedCall } from './translated.ts';
 
 /** Keeps leases in the table of runs, one item for each action that has run. */

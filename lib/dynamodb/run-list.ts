@@ -4,9 +4,9 @@ import type { StoredRun } from '../runs/run.ts';
 import type { RunPage, RunQuery } from '../runs/run-store.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { parseRun } from './run-record.ts';
 import { actionRunKey, type RunTable, runSortKey, runsKey } from './run-table.ts';
-import type { Item } from './snapshot-head.ts';
 import { runsTable } from './tables.ts';
 
 /** Newest first; by the index where one action is asked for, so that rare actions are found among many others. */

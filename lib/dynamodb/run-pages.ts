@@ -1,15 +1,16 @@
 import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { CorruptError } from '../errors.ts';
 import type { LifecycleJob } from '../lifecycle/lifecycle-job.ts';
 import { decodeState, encodeState } from '../persistence/codec.ts';
 import { packState, unpackState } from '../persistence/pack.ts';
-import { CorruptError } from '../persistence/persistence-error.ts';
 import type { ShardPage, ShardProgress, ShardRef } from '../runs/run-store.ts';
 import { noProgress, progressAfter } from '../runs/shard-progress.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { amountOf } from './run-record.ts';
 import { onCondition, pagePrefix, pageSortKey, type RunTable, runTtl, shardKey } from './run-table.ts';
-import { formatInfo, type Item, parseInfo } from './snapshot-head.ts';
+import { formatInfo, parseInfo } from './snapshot-head.ts';
 
 const itemVersion = '1';
 

@@ -1,6 +1,6 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { raceAttempts } from '../defaults.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
+import { UnavailableError } from '../errors.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';

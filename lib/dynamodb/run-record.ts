@@ -1,10 +1,10 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import { CorruptError } from '../errors.ts';
 import type { Overlap, RunStatus, RunTrigger, StoredRun } from '../runs/run.ts';
 import type { NewRun } from '../runs/run-store.ts';
 import { endTime } from '../runs/shard-progress.ts';
+import type { Item } from './item.ts';
 import { actionRunKey, runKey, runSortKey } from './run-table.ts';
-import type { Item } from './snapshot-head.ts';
 
 const itemVersion = '1';
 

@@ -5,13 +5,13 @@ import type { RunRef, RunStore } from '../runs/run-store.ts';
 import { endOf, isOver } from '../runs/shard-progress.ts';
 import { boundedClient } from './call-budget.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { claimShard, handOver } from './run-claims.ts';
 import { listJobs } from './run-jobs.ts';
 import { listRuns } from './run-list.ts';
 import { commitPage, readProgress } from './run-pages.ts';
 import { amountOf, formatRun, parseRun } from './run-record.ts';
 import { foundRun, onCondition, type RunTable, runKey, runTtl } from './run-table.ts';
-import type { Item } from './snapshot-head.ts';
 import { translatedCall } from './translated.ts';
 
 /**

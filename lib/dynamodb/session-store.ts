@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type Clock, systemClock } from '../clock.ts';
 import { sessionShards } from '../defaults.ts';
+import { CorruptError } from '../errors.ts';
 import { jsonText } from '../persistence/json-text.ts';
-import { CorruptError } from '../persistence/persistence-error.ts';
 import { storeKeyScope } from '../persistence/store-key.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionPage, SessionShardQuery, SessionStore } from '../sessions/session-store.ts';
@@ -16,7 +16,7 @@ import { shardOf } from '../sessions/shard-of.ts';
 import { boundedClient } from './call-budget.ts';
 import { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
-import type { Item } from './snapshot-head.ts';
+import type { Item } from './item.ts';
 import { isConditionFailure, wasRetried } from './translate-error.ts';
 import { translatedCall } from './translated.ts';
 import { ttlAfter } from './ttl.ts';

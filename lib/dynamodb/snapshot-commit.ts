@@ -1,6 +1,6 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { raceAttempts } from '../defaults.ts';
-import { ConflictError, UnavailableError } from '../persistence/persistence-error.ts';
+import { ConflictError, UnavailableError } from '../errors.ts';
 import { preconditionsHold } from '../persistence/preconditions.ts';
 import type { Dump, PutOptions, PutReceipt } from '../persistence/snapshot-store.ts';
 import { ExpressionParts } from './expression.ts';

@@ -1,5 +1,5 @@
 import { raceAttempts } from '../defaults.ts';
-import { CorruptError, UnavailableError } from '../persistence/persistence-error.ts';
+import { CorruptError, UnavailableError } from '../errors.ts';
 import type { Snapshot, SnapshotInfo } from '../persistence/snapshot-store.ts';
 import { readChunkRows } from './chunk-rows.ts';
 import type { Head } from './snapshot-head.ts';

@@ -1,10 +1,9 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { CorruptError } from '../persistence/persistence-error.ts';
+import { CorruptError } from '../errors.ts';
 import type { Dump, DumpFormat, SnapshotInfo } from '../persistence/snapshot-store.ts';
+import type { Item } from './item.ts';
 import { type LaneMarks, laneMarksOf } from './lanes.ts';
 import { type ChunkSet, parseChunkSet } from './snapshot-keys.ts';
-
-export type Item = Record<string, AttributeValue>;
 
 /** Written into every head; an item of another version is refused, not guessed at. */
 const headVersion = '1';

@@ -1,9 +1,10 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { instanceShards, sortKeyMaxBytes } from '../defaults.ts';
-import { InvalidOptionError } from '../persistence/persistence-error.ts';
+import { InvalidOptionError } from '../errors.ts';
 import type { ListedSnapshot, ListSnapshotsQuery, SnapshotPage } from '../persistence/snapshot-store.ts';
 import { ExpressionParts } from './expression.ts';
-import { type Item, infoAttributes, parseHead } from './snapshot-head.ts';
+import type { Item } from './item.ts';
+import { infoAttributes, parseHead } from './snapshot-head.ts';
 import { headKey, headSortKey, restOfSortKey, shardKey } from './snapshot-keys.ts';
 import { itemKey, liveSnapshot, type SnapshotTable } from './snapshot-table.ts';
 

@@ -1,6 +1,6 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { lanesKept, lanesTrimmedAtOnce, raceAttempts, snapshotMaxBytes } from '../defaults.ts';
-import { ConflictError, TooLargeError, UnavailableError } from '../persistence/persistence-error.ts';
+import { ConflictError, TooLargeError, UnavailableError } from '../errors.ts';
 import { preconditionsHold } from '../persistence/preconditions.ts';
 import type { Dump, PutOptions, PutReceipt } from '../persistence/snapshot-store.ts';
 import { writeChunkRows } from './chunk-rows.ts';

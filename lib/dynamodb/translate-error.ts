@@ -1,5 +1,5 @@
 import { awsError } from '../aws-error.ts';
-import { PersistenceError } from '../persistence/persistence-error.ts';
+import { PersistenceError } from '../errors.ts';
 
 export function isConditionFailure(error: unknown): error is Error {
   return nameOf(error) === 'ConditionalCheckFailedException';

@@ -2,9 +2,9 @@ import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk
 import { lanesKept, lanesTrimmedAtOnce } from '../defaults.ts';
 import type { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
+import type { Item } from './item.ts';
 import { type Lane, type Lanes, laneMarksOf, outcomeAttribute, type Turn } from './lanes.ts';
 import { notApplied } from './snapshot-conditions.ts';
-import type { Item } from './snapshot-head.ts';
 import { trimLanes } from './tombstone.ts';
 import { isConditionFailure } from './translate-error.ts';
 

@@ -1,7 +1,6 @@
 import { compactionMaxMessages } from '../defaults.ts';
-import { DormouseError } from '../errors.ts';
+import { DormouseError, InvalidInputError } from '../errors.ts';
 import type { AgentMemory } from '../memory/agent-memory.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
 import type { Capsule, Message } from '../memory/message.ts';
 import { parseTimestamp, type Timestamp } from '../memory/timestamp.ts';
 import type { ChatOptions } from './chat-options.ts';

@@ -1,12 +1,12 @@
 import pMap from 'p-map';
 import { compactionMaxMessages, memoryConcurrency } from '../defaults.ts';
+import { InvalidInputError } from '../errors.ts';
+import { checkName } from '../input.ts';
 import type { AgentMemory } from '../memory/agent-memory.ts';
 import { digestOf } from '../memory/digest.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
 import type { Moment, StoredRecord } from '../memory/memory-store.ts';
 import type { Capsule, Message } from '../memory/message.ts';
 import { isSameDigest, unpackMessage } from '../memory/message-codec.ts';
-import { checkName } from '../sessions/names.ts';
 import { EmptySummaryError } from './compact-memory.ts';
 import {
   type CompactionStart,

@@ -1,7 +1,7 @@
 import { compactionMaxBytes } from '../defaults.ts';
+import { ForgottenMeanwhileError, IdConflictError } from '../errors.ts';
 import type { AgentMemory, CapsulePage } from '../memory/agent-memory.ts';
 import { everyRecord } from '../memory/every-record.ts';
-import { ForgottenMeanwhileError, IdConflictError } from '../memory/memory-error.ts';
 import type { Moment, StoredRecord } from '../memory/memory-store.ts';
 import type { Capsule, Message } from '../memory/message.ts';
 import { unpackMessage } from '../memory/message-codec.ts';

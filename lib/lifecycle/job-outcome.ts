@@ -1,4 +1,5 @@
-import { DormouseError, isError, messageOf } from '../errors.ts';
+import { DormouseError } from '../errors.ts';
+import { isError, messageOf } from '../message-of.ts';
 import type { JobError } from './lifecycle-job.ts';
 
 /** What a handler returns or throws to say that its session's job did not succeed. Made by `failed` and `cancelled`. */

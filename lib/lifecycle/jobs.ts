@@ -1,4 +1,4 @@
-import type { AgentRuntime } from '../sessions/agent-runtime.ts';
+import type { AgentRuntime } from '../runtime/agent-runtime.ts';
 import { jobErrorOf, stackOf } from './job-outcome.ts';
 import type { LifecycleJob } from './lifecycle-job.ts';
 

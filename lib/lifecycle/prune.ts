@@ -1,8 +1,8 @@
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import type { AgentMemory } from '../memory/agent-memory.ts';
 import type { RecordKind } from '../memory/memory-store.ts';
+import type { RetentionPolicy } from '../memory/retention.ts';
 import { checkPolicy, secondsOf } from '../memory/retention.ts';
-import type { AgentRuntime } from '../sessions/agent-runtime.ts';
+import type { AgentRuntime } from '../runtime/agent-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import type { LifecycleJob } from './lifecycle-job.ts';
 import { runSessionJob } from './run-session-job.ts';

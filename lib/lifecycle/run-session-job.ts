@@ -1,13 +1,9 @@
 import { pMapIterable } from 'p-map';
-import { callbackProblem } from '../agents/callback-problem.ts';
 import { sessionConcurrency, sessionTimeoutEndSecs, sessionTimeoutSecs } from '../defaults.ts';
-import { DormouseError } from '../errors.ts';
-import { fieldsOf } from '../fields.ts';
-import { checkFields } from '../memory/check-fields.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
+import { DormouseError, InvalidInputError } from '../errors.ts';
+import { callbackProblem, checkFields, checkName, fieldsOf } from '../input.ts';
 import type { AgentHandles } from '../persistence/agent-handle.ts';
-import type { AgentRuntime } from '../sessions/agent-runtime.ts';
-import { checkName } from '../sessions/names.ts';
+import type { AgentRuntime } from '../runtime/agent-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import { errorIn, JobTimeoutError } from './job-outcome.ts';
 import { failedJob, jobOk, recordFailure } from './jobs.ts';

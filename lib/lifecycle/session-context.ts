@@ -1,6 +1,6 @@
-import { InvalidInputError } from '../memory/memory-error.ts';
+import { InvalidInputError } from '../errors.ts';
 import type { AgentHandles } from '../persistence/agent-handle.ts';
-import type { AgentRuntime } from '../sessions/agent-runtime.ts';
+import type { AgentRuntime } from '../runtime/agent-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import type { JobTimeoutError } from './job-outcome.ts';
 import { type Secrets, secretValue } from './secrets.ts';

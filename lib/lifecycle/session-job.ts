@@ -1,6 +1,6 @@
 import type { AgentMemory } from '../memory/agent-memory.ts';
 import type { AgentHandle, AgentHandles, AgentInstance } from '../persistence/agent-handle.ts';
-import type { AgentRuntime } from '../sessions/agent-runtime.ts';
+import type { AgentRuntime } from '../runtime/agent-runtime.ts';
 import type { Identity, Session } from '../sessions/session.ts';
 import type { Secrets } from './secrets.ts';
 

@@ -1,8 +1,8 @@
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import type { Clock } from '../clock.ts';
 import type { Identity } from '../sessions/session.ts';
 import type { MemoryScope, MemoryStore, Moment } from './memory-store.ts';
 import type { Capsule, Message, NewMessage } from './message.ts';
+import type { RetentionPolicy } from './retention.ts';
 import type { Timestamp } from './timestamp.ts';
 
 export interface RecentQuery {

@@ -1,11 +1,9 @@
-import { fieldsOf } from '../fields.ts';
-import { checkName } from '../sessions/names.ts';
+import { ForgottenMeanwhileError, IdConflictError, InvalidInputError } from '../errors.ts';
+import { checkFields, checkName, fieldsOf } from '../input.ts';
 import type { CapsuleOptions, CapsulePage, NewCapsule, RecentQuery } from './agent-memory.ts';
 import { checkCapsule } from './check-capsule.ts';
-import { checkFields } from './check-fields.ts';
 import { keepLineageOf } from './lineage.ts';
 import type { MemoryContext } from './memory-context.ts';
-import { ForgottenMeanwhileError, IdConflictError, InvalidInputError } from './memory-error.ts';
 import { type Capsule, type Message, sourceIdOf } from './message.ts';
 import { digestOfCapsule, isSameDigest, packCapsule, unpackCapsule } from './message-codec.ts';
 import { checkPaging } from './paging.ts';

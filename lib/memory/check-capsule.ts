@@ -1,8 +1,6 @@
-import { fieldsOf } from '../fields.ts';
-import { checkName } from '../sessions/names.ts';
+import { InvalidInputError } from '../errors.ts';
+import { checkFields, checkName, fieldsOf } from '../input.ts';
 import type { NewCapsule } from './agent-memory.ts';
-import { checkFields } from './check-fields.ts';
-import { InvalidInputError } from './memory-error.ts';
 import type { Capsule } from './message.ts';
 import { isRecord } from './message-codec.ts';
 import { parseTimestamp } from './timestamp.ts';

@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { fieldsOf } from '../fields.ts';
-import { checkName } from '../sessions/names.ts';
+import { ForbiddenByPolicyError, InvalidInputError, SessionNotFoundError } from '../errors.ts';
+import { checkFields, checkName, fieldsOf } from '../input.ts';
 import type { Identity } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capsuleFromWindow, getCapsule, listCapsules, storeCapsule } from './capsules.ts';
 import { checkSourceId } from './check-capsule.ts';
-import { checkFields } from './check-fields.ts';
 import { exportMemory, exportParts } from './export-memory.ts';
 import { forgetMessages, forgetSource } from './forget-selected.ts';
 import type { MemoryContext } from './memory-context.ts';
-import { ForbiddenByPolicyError, InvalidInputError, SessionNotFoundError } from './memory-error.ts';
 import type { MemoryStore, ValueScope } from './memory-store.ts';
 import { checkIdentity, unpackMessage } from './message-codec.ts';
 import { namedValues, valuesOf } from './named-values.ts';
 import { checkRecent } from './paging.ts';
 import { rememberMessages } from './remember.ts';
+import type { RetentionPolicy } from './retention.ts';
 import { checkPolicy, DEFAULT_RETENTION } from './retention.ts';
 
 export interface MemoryOptions {

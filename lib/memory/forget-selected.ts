@@ -1,10 +1,9 @@
-import { fieldsOf } from '../fields.ts';
+import { InvalidInputError } from '../errors.ts';
+import { checkFields, fieldsOf } from '../input.ts';
 import type { Forgotten, MessageSelection } from './agent-memory.ts';
-import { checkFields } from './check-fields.ts';
 import { everyRecord } from './every-record.ts';
 import { type CapsuleChain, readChain } from './lineage.ts';
 import type { MemoryContext } from './memory-context.ts';
-import { InvalidInputError } from './memory-error.ts';
 import type { Moment } from './memory-store.ts';
 import { type Message, sourceIdOf } from './message.ts';
 import { unpackMessage } from './message-codec.ts';

@@ -1,7 +1,7 @@
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import type { Clock } from '../clock.ts';
 import type { Identity } from '../sessions/session.ts';
 import type { MemoryScope, MemoryStore } from './memory-store.ts';
+import type { RetentionPolicy } from './retention.ts';
 
 /** What every function of a memory needs, resolved once. */
 export interface MemoryContext {

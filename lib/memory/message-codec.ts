@@ -1,14 +1,11 @@
 import { snapshotMaxBytes } from '../defaults.ts';
-import { fieldsOf } from '../fields.ts';
+import { CorruptError, InvalidInputError, InvalidStateError, TooLargeError } from '../errors.ts';
+import { checkFields, checkName, fieldsOf } from '../input.ts';
 import { decodeState, type EncodedState, encodeState } from '../persistence/codec.ts';
 import { packState, unpackState } from '../persistence/pack.ts';
-import { CorruptError, InvalidStateError, TooLargeError } from '../persistence/persistence-error.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
-import { checkName } from '../sessions/names.ts';
 import type { Identity } from '../sessions/session.ts';
-import { checkFields } from './check-fields.ts';
 import { digestOf } from './digest.ts';
-import { InvalidInputError } from './memory-error.ts';
 import type { StoredRecord } from './memory-store.ts';
 import type { Capsule, Message, NewMessage } from './message.ts';
 

@@ -1,10 +1,9 @@
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { valueMaxBytes } from '../defaults.ts';
-import { TooLargeError } from '../persistence/persistence-error.ts';
-import { checkName } from '../sessions/names.ts';
-import { ForbiddenByPolicyError, InvalidInputError } from './memory-error.ts';
+import { ForbiddenByPolicyError, InvalidInputError, TooLargeError } from '../errors.ts';
+import { checkName } from '../input.ts';
 import type { AppendRequest, MemoryStore, NamedValue, ValueScope } from './memory-store.ts';
 import { packValue, unpackValue } from './message-codec.ts';
+import type { RetentionPolicy } from './retention.ts';
 
 /** The values of one scope, under the agent's policy. */
 export interface NamedValues {

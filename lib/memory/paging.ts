@@ -1,8 +1,7 @@
 import { recentMaxPageSize, recentPageSize } from '../defaults.ts';
-import { fieldsOf } from '../fields.ts';
+import { InvalidInputError } from '../errors.ts';
+import { checkFields, fieldsOf } from '../input.ts';
 import type { RecentQuery } from './agent-memory.ts';
-import { checkFields } from './check-fields.ts';
-import { InvalidInputError } from './memory-error.ts';
 import type { RecordQuery } from './memory-store.ts';
 import { parseTimestamp } from './timestamp.ts';
 

@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto';
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { rememberMaxMessages } from '../defaults.ts';
-import { fieldsOf } from '../fields.ts';
-import { checkName } from '../sessions/names.ts';
+import { IdConflictError, InvalidInputError } from '../errors.ts';
+import { checkFields, checkName, fieldsOf } from '../input.ts';
 import type { Identity } from '../sessions/session.ts';
-import { checkFields } from './check-fields.ts';
 import type { MemoryContext } from './memory-context.ts';
-import { IdConflictError, InvalidInputError } from './memory-error.ts';
 import type { Appended } from './memory-store.ts';
 import type { Message, NewMessage } from './message.ts';
 import { digestOfMessage, isSameDigest, type Packed, packMessage, unpackMessage } from './message-codec.ts';
+import type { RetentionPolicy } from './retention.ts';
 import { secondsOf } from './retention.ts';
 import { parseTimestamp } from './timestamp.ts';
 

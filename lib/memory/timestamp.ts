@@ -1,4 +1,4 @@
-import { InvalidInputError } from './memory-error.ts';
+import { InvalidInputError } from '../errors.ts';
 
 /** A moment as callers may give it: ISO 8601 with an offset or `Z`, epoch milliseconds, or a `Date`. */
 export type Timestamp = string | number | Date;

@@ -1,5 +1,4 @@
-import type { AgentDefinition } from '../agents/agent-definition.ts';
-import type { AgentRef } from '../agents/agent-ref.ts';
+import type { AgentKind, AgentRef } from '../agents/agent-kind.ts';
 import { type ForgetOptions, type ForgetResult, forget } from './forget.ts';
 import { type HibernateOptions, type HibernateResult, hibernate } from './hibernate.ts';
 import type { PersistenceConfig } from './persistence-config.ts';
@@ -57,7 +56,7 @@ export function agentHandle<Agent = unknown>(config: PersistenceConfig, agent: A
  */
 export function agentHandles(
   config: PersistenceConfig,
-  agents: { get(name: string): AgentDefinition | undefined },
+  agents: { get(name: string): AgentKind | undefined },
 ): AgentHandles {
   return (from, name = from) => agentHandle(config, agents.get(name) ?? name);
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual, types } from 'node:util';
 import { bigintMaxDigits, holesMax, jsonMaxDepth, richBytesMax, richMaxDepth } from '../defaults.ts';
-import { InvalidStateError } from './persistence-error.ts';
+import { InvalidStateError } from '../errors.ts';
 import { isPlainObject, storedProperty } from './plain-object.ts';
 
 /** The types that come back as what they were, by their prototype, and how an object shows that it is one. */

@@ -1,15 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { AgentDefinition } from '../agents/agent-definition.ts';
-import { type AgentRef, agentName } from '../agents/agent-ref.ts';
-import { messageOf } from '../errors.ts';
-import {
-  DumpFailedError,
-  InvalidStateError,
-  LoadFailedError,
-  PersistenceError,
-} from './persistence-error.ts';
+import { type AgentKind, type AgentRef, agentName } from '../agents/agent-kind.ts';
+import { DumpFailedError, InvalidStateError, LoadFailedError, PersistenceError } from '../errors.ts';
+import { messageOf } from '../message-of.ts';
 
-function definitionOf(agent: AgentRef): AgentDefinition {
+function definitionOf(agent: AgentRef): AgentKind {
   return typeof agent === 'string' ? { name: agent } : agent;
 }
 

@@ -1,9 +1,9 @@
 import { types } from 'node:util';
-import { messageOf } from '../errors.ts';
+import { CorruptError, InvalidStateError, PersistenceError } from '../errors.ts';
+import { messageOf } from '../message-of.ts';
 import { assertPlain } from './assert-plain.ts';
 import { jsonText } from './json-text.ts';
 import { isJsonValue, isJsonWhenWrittenOut } from './json-value.ts';
-import { CorruptError, InvalidStateError, PersistenceError } from './persistence-error.ts';
 import { ownBytes, richState, richText, sentRichState } from './rich-text.ts';
 import type { DumpFormat } from './snapshot-store.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentRef } from '../agents/agent-ref.ts';
+import type { AgentRef } from '../agents/agent-kind.ts';
 import { type PersistenceConfig, storeOf } from './persistence-config.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
 import { type GivenPreconditions, optionsError, preconditionsOf } from './preconditions.ts';

@@ -1,13 +1,12 @@
-import type { AgentOf } from '../agents/agent-definition.ts';
-import type { AgentRef } from '../agents/agent-ref.ts';
+import type { AgentOf, AgentRef } from '../agents/agent-kind.ts';
 import { systemClock } from '../clock.ts';
 import { ttlMaxSecs } from '../defaults.ts';
-import { fieldsOf } from '../fields.ts';
+import { InvalidOptionError, InvalidStateError } from '../errors.ts';
+import { fieldsOf } from '../input.ts';
 import { checkState, dumpNow, hasDump } from './callbacks.ts';
 import { type EncodedState, encodeState, type Identity } from './codec.ts';
 import { packState } from './pack.ts';
 import { type PersistenceConfig, storeOf } from './persistence-config.ts';
-import { InvalidOptionError, InvalidStateError } from './persistence-error.ts';
 import { attempt, type PersistenceFailure } from './persistence-result.ts';
 import { optionsError, preconditionsOf } from './preconditions.ts';
 import type { Preconditions } from './snapshot-store.ts';

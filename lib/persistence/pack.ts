@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip, gzipSync, type ZlibOptions } from 'node:zlib';
 import { compressInlineMaxBytes, compressMinBytes } from '../defaults.ts';
+import { CorruptError } from '../errors.ts';
 import type { EncodedState } from './codec.ts';
-import { CorruptError } from './persistence-error.ts';
 import type { Dump } from './snapshot-store.ts';
 
 const compress = promisify(gzip);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { InvalidOptionError } from './persistence-error.ts';
+import { InvalidOptionError } from '../errors.ts';
 import type { Dump, SnapshotStore } from './snapshot-store.ts';
 import type { KeyConfig } from './store-key.ts';
 

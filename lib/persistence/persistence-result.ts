@@ -1,4 +1,5 @@
-import { asPersistenceError, type PersistenceError } from './persistence-error.ts';
+import { PersistenceError, UnavailableError } from '../errors.ts';
+import { messageOf } from '../message-of.ts';
 
 /** What did not happen, and why. */
 export interface PersistenceFailure {
@@ -13,4 +14,14 @@ export async function attempt<Ok>(work: () => Promise<Ok>): Promise<Ok | Persist
   } catch (thrown) {
     return { status: 'error', error: asPersistenceError(thrown) };
   }
+}
+
+const causeMaxChars = 300;
+
+/** A custom store may reject with anything: what is not ours is `unavailable`, never "not found". */
+export function asPersistenceError(thrown: unknown): PersistenceError {
+  if (thrown instanceof PersistenceError) return thrown;
+  const { name } = thrown instanceof Error ? thrown : { name: 'thrown' };
+  const why = `${name}: ${messageOf(thrown)}`.slice(0, causeMaxChars);
+  return new UnavailableError(`the store failed (${why})`, { cause: thrown, retryable: false });
 }

@@ -1,5 +1,5 @@
-import { fieldsOf, fieldsProblem } from '../fields.ts';
-import { ConflictError, InvalidOptionError } from './persistence-error.ts';
+import { ConflictError, InvalidOptionError } from '../errors.ts';
+import { fieldsOf, fieldsProblem } from '../input.ts';
 import type { Preconditions } from './snapshot-store.ts';
 
 /** RFC 9110, section 13.2.2: `ifMatch` first, then `ifNoneMatch`. `currentEtag` is undefined where nothing live is stored. */

@@ -7,7 +7,7 @@ import {
   sentMaxPatternChars,
   sentMaxValues,
 } from '../defaults.ts';
-import { InvalidStateError } from './persistence-error.ts';
+import { InvalidStateError } from '../errors.ts';
 
 /*
  * devalue's text is a flat JSON array whose first value is the state. Values name each other by their indices in it;

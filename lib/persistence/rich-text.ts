@@ -1,7 +1,7 @@
 import { stringify, unflatten } from 'devalue';
 import { storedHolesMax } from '../defaults.ts';
+import { CorruptError } from '../errors.ts';
 import { assertPlain } from './assert-plain.ts';
-import { CorruptError } from './persistence-error.ts';
 import { assertBounded, sparseTag } from './rich-bounds.ts';
 
 /** devalue's text of a state. Throws `InvalidStateError` with the path of what would not come back. */

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { CorruptError } from './persistence-error.ts';
+import { CorruptError } from '../errors.ts';
 import type { DumpFormat, Snapshot, SnapshotInfo } from './snapshot-store.ts';
 
 /** A snapshot file: one line of JSON that says what follows, then the stored bytes. */

@@ -1,6 +1,6 @@
-import { type AgentRef, agentName } from '../agents/agent-ref.ts';
+import { type AgentRef, agentName } from '../agents/agent-kind.ts';
 import { keyMaxBytes } from '../defaults.ts';
-import { InvalidKeyError } from './persistence-error.ts';
+import { InvalidKeyError } from '../errors.ts';
 
 export interface KeyConfig {
   /** Names the place of an instance in the store yourself. Two instances must never get one key. */

@@ -1,5 +1,4 @@
-import type { AgentDefinition, AgentOf } from '../agents/agent-definition.ts';
-import type { AgentRef } from '../agents/agent-ref.ts';
+import type { AgentKind, AgentOf, AgentRef } from '../agents/agent-kind.ts';
 import { loadAgent } from './callbacks.ts';
 import { decodeState } from './codec.ts';
 import { unpackState } from './pack.ts';
@@ -30,7 +29,7 @@ export type ThawResult<Agent> = Thawed<Agent> | { readonly status: 'not_found' }
  * if (found.status === 'error') throw found.error;
  * const agent = found.status === 'ok' ? found.agent : freshAgent();
  */
-export async function thaw<Definition extends AgentDefinition>(
+export async function thaw<Definition extends AgentKind>(
   config: PersistenceConfig,
   agent: Definition,
   key: string,

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AgentDefinition, AgentOf } from '../agents/agent-definition.ts';
-import type { AgentRef } from '../agents/agent-ref.ts';
+import type { AgentKind, AgentOf, AgentRef } from '../agents/agent-kind.ts';
 import { updateAttempts, updatePauseMaxMs, updatePauseMs } from '../defaults.ts';
-import { fieldsOf } from '../fields.ts';
+import { ConflictError } from '../errors.ts';
+import { fieldsOf } from '../input.ts';
 import { type HibernateOptions, hibernate } from './hibernate.ts';
 import type { PersistenceConfig } from './persistence-config.ts';
-import { ConflictError } from './persistence-error.ts';
 import type { PersistenceFailure } from './persistence-result.ts';
 import { optionsError } from './preconditions.ts';
 import { thaw } from './thaw.ts';
@@ -48,7 +47,7 @@ export type Change<Agent> = (
  *   turns: (agent?.turns ?? 0) + 1,
  * }));
  */
-export async function updateAgent<Definition extends AgentDefinition>(
+export async function updateAgent<Definition extends AgentKind>(
   config: PersistenceConfig,
   agent: Definition,
   key: string,

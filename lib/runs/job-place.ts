@@ -1,5 +1,5 @@
 import { sessionShards } from '../defaults.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
+import { InvalidInputError } from '../errors.ts';
 import { isRunId } from './run-id.ts';
 
 /** A place in the list of a run's jobs: the index of a job in a page of a shard. */

@@ -10,11 +10,11 @@ import {
   storageAttempts,
   storageRetryBaseMs,
 } from '../defaults.ts';
+import { InvalidInputError } from '../errors.ts';
 import type { Secrets } from '../lifecycle/secrets.ts';
 import type { JobLogger } from '../lifecycle/session-job.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
 import type { AgentHandles } from '../persistence/agent-handle.ts';
-import type { RuntimeStores } from '../sessions/create-runtime.ts';
+import type { RuntimeStores } from '../runtime/create-runtime.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import type { Run } from './run.ts';
 import type { RunLeases } from './run-leases.ts';

@@ -1,7 +1,7 @@
 import { actionNames } from '../agents/actions.ts';
 import { runMaxSessions, sessionShards } from '../defaults.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
-import { checkName } from '../sessions/names.ts';
+import { InvalidInputError } from '../errors.ts';
+import { checkName } from '../input.ts';
 import { shardOf } from '../sessions/shard-of.ts';
 import type { Overlap, StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';

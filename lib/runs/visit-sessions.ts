@@ -3,7 +3,7 @@ import { handOverReserveMs, sessionConcurrency, sessionTimeoutSecs } from '../de
 import type { LifecycleJob } from '../lifecycle/lifecycle-job.ts';
 import { ErrorLogUnavailableError, eachSessionJob } from '../lifecycle/run-session-job.ts';
 import type { SessionJobHandler } from '../lifecycle/session-job.ts';
-import { createRuntime } from '../sessions/create-runtime.ts';
+import { createRuntime } from '../runtime/create-runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import type { StoredRun } from './run.ts';
 import type { RunEngine } from './run-engine.ts';

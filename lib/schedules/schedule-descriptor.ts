@@ -1,4 +1,4 @@
-import { fieldsOf, fieldsProblem } from '../fields.ts';
+import { fieldsOf, fieldsProblem } from '../input.ts';
 import { InvalidScheduleError } from './invalid-schedule-error.ts';
 import { parseSchedule } from './parse-schedule.ts';
 import { nearestZone } from './zone-names.ts';

@@ -1,5 +1,17 @@
 import type { FieldItem, ParsedField } from './parse-field.ts';
-import type { UnixCron } from './unix-cron.ts';
+
+/** Which of the two day fields decides; `either`: a day that suits one of them is enough. */
+export type DayRule = 'every' | 'dayOfMonth' | 'dayOfWeek' | 'either';
+
+/** Five-field cron, read. */
+export interface UnixCron {
+  readonly minute: ParsedField;
+  readonly hour: ParsedField;
+  readonly dayOfMonth: ParsedField;
+  readonly month: ParsedField;
+  readonly dayOfWeek: ParsedField;
+  readonly days: DayRule;
+}
 
 /** The longest schedule expression that EventBridge takes, in characters. */
 export const expressionMaxChars = 256;

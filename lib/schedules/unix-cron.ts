@@ -2,20 +2,8 @@ import { type Calendar, everFires, wallTimesOf } from './calendar.ts';
 import { InvalidScheduleError } from './invalid-schedule-error.ts';
 import { type ParsedField, parseField } from './parse-field.ts';
 import type { ParsedSchedule } from './parsed-schedule.ts';
-import { spellAwsCron } from './spell-aws-cron.ts';
+import { type DayRule, spellAwsCron, type UnixCron } from './spell-aws-cron.ts';
 import { unixFields } from './time-field.ts';
-
-/** Which of the two day fields decides; `either`: a day that suits one of them is enough. */
-type DayRule = 'every' | 'dayOfMonth' | 'dayOfWeek' | 'either';
-
-export interface UnixCron {
-  readonly minute: ParsedField;
-  readonly hour: ParsedField;
-  readonly dayOfMonth: ParsedField;
-  readonly month: ParsedField;
-  readonly dayOfWeek: ParsedField;
-  readonly days: DayRule;
-}
 
 const nicknames: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',

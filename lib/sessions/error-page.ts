@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../memory/memory-error.ts';
+import { InvalidInputError } from '../errors.ts';
 import type { ErrorPage, ErrorQuery, LoggedError } from './error-log.ts';
 
 /** Where a page starts: after which entry, and how many were on the pages before. */

@@ -1,5 +1,5 @@
 import { keyMaxBytes, sessionShards } from '../defaults.ts';
-import { InvalidInputError } from '../memory/memory-error.ts';
+import { InvalidInputError } from '../errors.ts';
 import type { Session } from './session.ts';
 import type { SessionPage, SessionStore } from './session-store.ts';
 import { shardOf } from './shard-of.ts';

@@ -7,7 +7,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { awsError, awsFailure } from '../aws-error.ts';
-import { UnavailableError } from '../persistence/persistence-error.ts';
+import { UnavailableError } from '../errors.ts';
 import type { RunMessage } from '../runs/run-message.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
 

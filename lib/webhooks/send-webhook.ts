@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { webhookAnswerMaxBytes, webhookProblemMaxChars } from '../defaults.ts';
-import { messageOf } from '../errors.ts';
 import { failed, JobOutcomeError } from '../lifecycle/job-outcome.ts';
 import type { SessionJobContext } from '../lifecycle/session-job.ts';
+import { messageOf } from '../message-of.ts';
 import { shownValue } from '../persistence/shown-value.ts';
 import { isRunId, timeOfRunId } from '../runs/run-id.ts';
 import type { Session } from '../sessions/session.ts';
 import { checkedLookup, type LookupAll, type Reach, reachOf } from './addresses.ts';
 import { type Answer, post } from './post.ts';
 import { signingSecretProblem } from './signing-secret.ts';
-import type { WebhookOptions } from './webhook.ts';
 
 type Context = Pick<
   SessionJobContext,
@@ -29,7 +28,7 @@ interface Surroundings {
  * 1. find the secret, 2. judge the address, 3. sign and send, 4. read the answer, up to a limit.
  */
 export async function sendWebhook(
-  { url, secret }: WebhookOptions,
+  { url, secret }: { readonly url: string; readonly secret: string },
   session: Session,
   context: Context,
   { reach = reachOf(process.env), lookup }: Surroundings = {},

@@ -1,6 +1,6 @@
 import type { ActionHandler } from '../agents/agent-definition.ts';
 import { InvalidDefinitionError } from '../agents/invalid-definition-error.ts';
-import { unknownFieldProblem } from '../fields.ts';
+import { unknownFieldProblem } from '../input.ts';
 import { signingSecretProblem } from './signing-secret.ts';
 
 export interface WebhookOptions {

@@ -2,7 +2,7 @@ import { indexAgents } from '../../lib/agents/define-agent.ts';
 import { dynamoDbRuns } from '../../lib/dynamodb/dynamodb-runs.ts';
 import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
 import { errorsTable, runsTable, sessionsTable } from '../../lib/dynamodb/tables.ts';
-import { inMemoryRunQueue } from '../../lib/runs/in-memory-run-queue.ts';
+import { inMemoryRunQueue } from '../../lib/in-memory/run-queue.ts';
 import type { StoredRun } from '../../lib/runs/run.ts';
 import { runEngine } from '../../lib/runs/run-engine.ts';
 import type { RunStore } from '../../lib/runs/run-store.ts';

@@ -1,8 +1,8 @@
 import { dynamoDbCounters } from '../../lib/dynamodb/counters.ts';
 import { dynamoDbErrorLog } from '../../lib/dynamodb/error-log.ts';
 import { errorsTable } from '../../lib/dynamodb/tables.ts';
-import { inMemoryCounters } from '../../lib/sessions/in-memory-counters.ts';
-import { inMemoryErrorLog } from '../../lib/sessions/in-memory-error-log.ts';
+import { inMemoryCounters } from '../../lib/in-memory/counters.ts';
+import { inMemoryErrorLog } from '../../lib/in-memory/error-log.ts';
 import { embeddedTable } from '../support/embedded-table.ts';
 import { describeErrorLog } from './error-log-contract.ts';
 

@@ -1,6 +1,6 @@
 import { dynamoDbMemoryStore } from '../../lib/dynamodb/memory-store.ts';
 import { sessionsTable } from '../../lib/dynamodb/tables.ts';
-import { inMemoryMemoryStore } from '../../lib/memory/in-memory-memory-store.ts';
+import { inMemoryMemoryStore } from '../../lib/in-memory/memory-store.ts';
 import { embeddedTable } from '../support/embedded-table.ts';
 import { describeMemoryPort } from './memory-port-contract.ts';
 import { describeMemoryStore, type MemoryStoreUnderTest } from './memory-store-contract.ts';

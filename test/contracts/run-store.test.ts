@@ -1,6 +1,6 @@
 import { dynamoDbRuns } from '../../lib/dynamodb/dynamodb-runs.ts';
 import { runsTable } from '../../lib/dynamodb/tables.ts';
-import { inMemoryRuns } from '../../lib/runs/in-memory-runs.ts';
+import { inMemoryRuns } from '../../lib/in-memory/runs.ts';
 import { embeddedTable } from '../support/embedded-table.ts';
 import { describeRunStore } from './run-store-contract.ts';
 

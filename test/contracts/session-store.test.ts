@@ -1,6 +1,6 @@
 import { dynamoDbSessionStore } from '../../lib/dynamodb/session-store.ts';
 import { sessionsTable } from '../../lib/dynamodb/tables.ts';
-import { inMemorySessionStore } from '../../lib/sessions/in-memory-session-store.ts';
+import { inMemorySessionStore } from '../../lib/in-memory/session-store.ts';
 import { embeddedTable } from '../support/embedded-table.ts';
 import { describeSessionStore } from './session-store-contract.ts';
 

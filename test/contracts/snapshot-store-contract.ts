@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ConflictError } from '../../lib/errors.ts';
 import { packState, unpackState } from '../../lib/persistence/pack.ts';
-import { ConflictError } from '../../lib/persistence/persistence-error.ts';
 import type { Dump, SnapshotCatalog } from '../../lib/persistence/snapshot-store.ts';
 import type { StoreOptions } from '../../lib/persistence/store-options.ts';
 import { randomBytesOf } from '../support/random-bytes.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
+import { memoryStore } from '../../lib/in-memory/snapshot-store.ts';
 import { fileStore } from '../../lib/persistence/file-store.ts';
-import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { embeddedTable } from '../support/embedded-table.ts';
 import { describeSnapshotStore } from './snapshot-store-contract.ts';
 

@@ -8,7 +8,7 @@ import { dynamoDbRuns } from '../../lib/dynamodb/dynamodb-runs.ts';
 import { dynamoDbStore } from '../../lib/dynamodb/dynamodb-store.ts';
 import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
 import { errorsTable, runsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
-import { inMemoryRunQueue } from '../../lib/runs/in-memory-run-queue.ts';
+import { inMemoryRunQueue } from '../../lib/in-memory/run-queue.ts';
 import { median } from '../bench/measure.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { request } from '../support/every-route.ts';

@@ -5,7 +5,7 @@ import { scopeOf, tenantsOf } from '../../functions/tenancy.ts';
 import { removeIfEmpty, scopesOf } from '../../functions/tenants.ts';
 import { defineAgent } from '../../lib/agents/define-agent.ts';
 import { sessionShards } from '../../lib/defaults.ts';
-import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
+import { CorruptError, UnavailableError } from '../../lib/errors.ts';
 import { scheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { handlerOf } from '../support/handler-of.ts';

@@ -4,7 +4,7 @@ import { payloadMaxBytes } from '../../functions/http/limits.ts';
 import { decodeCursor } from '../../functions/http/paging.ts';
 import type { HttpRequest } from '../../functions/http/request.ts';
 import { toResult } from '../../functions/http/response.ts';
-import { TooLargeError } from '../../lib/persistence/persistence-error.ts';
+import { TooLargeError } from '../../lib/errors.ts';
 
 const list = ['a list'];
 

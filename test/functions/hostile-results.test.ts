@@ -5,7 +5,7 @@ import { jobResultMaxBytes } from '../../lib/defaults.ts';
 import { failed } from '../../lib/lifecycle/job-outcome.ts';
 import type { LifecycleJob } from '../../lib/lifecycle/lifecycle-job.ts';
 import { startRun } from '../../lib/runs/start-run.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
+import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { type LifecycleFunctions, lifecycleFunctions } from '../support/lifecycle-functions.ts';
 

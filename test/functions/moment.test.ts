@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decodeMoment, encodeMoment } from '../../functions/http/conversations/moment.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
-import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import { inMemoryStores } from '../../lib/in-memory/stores.ts';
+import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const moment = { arrivals: 17, forgets: 2 };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as dispatch } from '../../functions/lifecycle/dispatch.ts';
 import { handler as work } from '../../functions/lifecycle/work.ts';
 import { sessionShards } from '../../lib/defaults.ts';
-import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
+import { CorruptError, UnavailableError } from '../../lib/errors.ts';
 import { requestedRunId } from '../../lib/runs/run-id.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { UnavailableError } from '../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../lib/errors.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { failing, type LifecycleFunctions, lifecycleFunctions } from '../support/lifecycle-functions.ts';
 import { type Asked, agentsWithRuns, ask, newestFirst, start, startAndEnd } from '../support/runs-api.ts';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { useServices } from '../../functions/services.ts';
 import { defineAgent, indexAgents } from '../../lib/agents/define-agent.ts';
+import { CorruptError, UnavailableError } from '../../lib/errors.ts';
+import { memoryStore } from '../../lib/in-memory/snapshot-store.ts';
+import { inMemoryStores } from '../../lib/in-memory/stores.ts';
 import { DEFAULT_RETENTION } from '../../lib/memory/retention.ts';
-import { memoryStore } from '../../lib/persistence/memory-store.ts';
-import { CorruptError, UnavailableError } from '../../lib/persistence/persistence-error.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
-import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { request } from '../support/every-route.ts';
 

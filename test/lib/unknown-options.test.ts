@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../../lib/in-memory/snapshot-store.ts';
+import { inMemoryStores } from '../../lib/in-memory/stores.ts';
 import { runSessionJob } from '../../lib/lifecycle/run-session-job.ts';
 import { createMemory } from '../../lib/memory/create-memory.ts';
 import { forget } from '../../lib/persistence/forget.ts';
 import { hibernate } from '../../lib/persistence/hibernate.ts';
-import { memoryStore } from '../../lib/persistence/memory-store.ts';
 import { thaw } from '../../lib/persistence/thaw.ts';
 import { updateAgent } from '../../lib/persistence/update-agent.ts';
+import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import { scheduleDescriptor } from '../../lib/schedules/schedule-descriptor.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
-import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
 
 /** What the compiler refuses, as JavaScript and values that came from elsewhere can have it. */
 const unchecked = <T>(value: object) => value as T;

@@ -1,12 +1,12 @@
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { indexAgents } from '../../lib/agents/define-agent.ts';
-import { type InMemoryRunQueue, inMemoryRunQueue } from '../../lib/runs/in-memory-run-queue.ts';
-import { inMemoryRuns } from '../../lib/runs/in-memory-runs.ts';
+import { type InMemoryRunQueue, inMemoryRunQueue } from '../../lib/in-memory/run-queue.ts';
+import { inMemoryRuns } from '../../lib/in-memory/runs.ts';
+import { inMemoryStores } from '../../lib/in-memory/stores.ts';
 import type { StoredRun } from '../../lib/runs/run.ts';
 import { type RunEngine, type RunEngineOptions, runEngine } from '../../lib/runs/run-engine.ts';
 import type { RunStore } from '../../lib/runs/run-store.ts';
 import { type WorkOptions, workShard } from '../../lib/runs/work-shard.ts';
-import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 
 export interface EngineUnderTest {

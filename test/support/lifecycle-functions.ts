@@ -3,14 +3,14 @@ import { handler as work } from '../../functions/lifecycle/work.ts';
 import { type Services, useServices } from '../../functions/services.ts';
 import type { AgentDefinition } from '../../lib/agents/agent-definition.ts';
 import { indexAgents } from '../../lib/agents/define-agent.ts';
-import { memoryStore } from '../../lib/persistence/memory-store.ts';
-import { type InMemoryRunQueue, inMemoryRunQueue } from '../../lib/runs/in-memory-run-queue.ts';
-import { inMemoryRuns } from '../../lib/runs/in-memory-runs.ts';
+import { type InMemoryRunQueue, inMemoryRunQueue } from '../../lib/in-memory/run-queue.ts';
+import { inMemoryRuns } from '../../lib/in-memory/runs.ts';
+import { memoryStore } from '../../lib/in-memory/snapshot-store.ts';
+import { inMemoryStores } from '../../lib/in-memory/stores.ts';
 import type { RunLeases } from '../../lib/runs/run-leases.ts';
 import type { RunMessage } from '../../lib/runs/run-message.ts';
 import type { RunStore } from '../../lib/runs/run-store.ts';
-import type { RuntimeStores } from '../../lib/sessions/create-runtime.ts';
-import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import type { RuntimeStores } from '../../lib/runtime/create-runtime.ts';
 
 export interface LifecycleFunctions {
   readonly services: Services;

@@ -1,5 +1,5 @@
+import { inMemoryMemoryStore } from '../../lib/in-memory/memory-store.ts';
 import { createMemory, type MemoryOptions } from '../../lib/memory/create-memory.ts';
-import { inMemoryMemoryStore } from '../../lib/memory/in-memory-memory-store.ts';
 import type { MemoryStore } from '../../lib/memory/memory-store.ts';
 import { KEEP_EVERYTHING } from '../../lib/memory/retention.ts';
 import { testClock } from './test-clock.ts';

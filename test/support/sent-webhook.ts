@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { vi } from 'vitest';
+import { inMemoryStores } from '../../lib/in-memory/stores.ts';
 import { runSessionJob } from '../../lib/lifecycle/run-session-job.ts';
-import { createRuntime } from '../../lib/sessions/create-runtime.ts';
-import { inMemoryStores } from '../../lib/sessions/in-memory-stores.ts';
+import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import type { LookupAll, Reach } from '../../lib/webhooks/addresses.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { signingSecret } from './webhook-receiver.ts';

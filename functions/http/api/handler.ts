@@ -1,4 +1,4 @@
-import { InvalidKeyError } from '../../../lib/persistence/persistence-error.ts';
+import { InvalidKeyError } from '../../../lib/errors.ts';
 import { HttpError } from '../http-error.ts';
 import { apiHandler, type Handle } from '../http-handler.ts';
 import { matchPath } from '../operations.ts';

@@ -1,5 +1,5 @@
 import { windowDue } from '../../../lib/lifecycle/compact-window.ts';
-import type { AgentRuntime } from '../../../lib/sessions/agent-runtime.ts';
+import type { AgentRuntime } from '../../../lib/runtime/agent-runtime.ts';
 import { fittingItems } from '../fitting-page.ts';
 import { HttpError } from '../http-error.ts';
 import type { HttpRequest } from '../request.ts';

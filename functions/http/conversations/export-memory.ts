@@ -1,6 +1,6 @@
+import { TooLargeError } from '../../../lib/errors.ts';
 import { ExportCollector } from '../../../lib/memory/export-memory.ts';
 import { jsonText } from '../../../lib/persistence/json-text.ts';
-import { TooLargeError } from '../../../lib/persistence/persistence-error.ts';
 import { agentRuntime, registeredSession } from '../agent-runtime.ts';
 import { fittingJson, travelBytes } from '../fitting-page.ts';
 import type { Handle } from '../http-handler.ts';

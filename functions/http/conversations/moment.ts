@@ -1,6 +1,6 @@
 import { markerSecs } from '../../../lib/defaults.ts';
 import type { Moment } from '../../../lib/memory/memory-store.ts';
-import type { AgentRuntime } from '../../../lib/sessions/agent-runtime.ts';
+import type { AgentRuntime } from '../../../lib/runtime/agent-runtime.ts';
 import { HttpError } from '../http-error.ts';
 import { encodeCursor, placeIn } from '../paging.ts';
 

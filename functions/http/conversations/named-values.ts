@@ -1,8 +1,8 @@
+import { TooLargeError } from '../../../lib/errors.ts';
+import { checkName } from '../../../lib/input.ts';
 import { unpackValue } from '../../../lib/memory/message-codec.ts';
 import type { NamedValues } from '../../../lib/memory/named-values.ts';
-import { TooLargeError } from '../../../lib/persistence/persistence-error.ts';
 import { shownValue } from '../../../lib/persistence/shown-value.ts';
-import { checkName } from '../../../lib/sessions/names.ts';
 import type { Services } from '../../services.ts';
 import { assertListable, fittingJson, pageAnswer } from '../fitting-page.ts';
 import { HttpError } from '../http-error.ts';

@@ -1,5 +1,5 @@
 import { raceAttempts } from '../../../lib/defaults.ts';
-import { ConflictError, UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import type { PersistenceFailure } from '../../../lib/persistence/persistence-result.ts';
 import { assertPreconditions, preconditionsHold } from '../../../lib/persistence/preconditions.ts';
 import type {

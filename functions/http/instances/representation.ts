@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator';
+import { TooLargeError } from '../../../lib/errors.ts';
 import { unpackState, verifyDump } from '../../../lib/persistence/pack.ts';
-import { TooLargeError } from '../../../lib/persistence/persistence-error.ts';
 import type { Dump } from '../../../lib/persistence/snapshot-store.ts';
 import { HttpError } from '../http-error.ts';
 import { bodyMaxBytes } from '../limits.ts';

@@ -1,6 +1,6 @@
+import { LoadFailedError } from '../../../lib/errors.ts';
 import { type EncodedState, encodeState, type Identity } from '../../../lib/persistence/codec.ts';
 import { packState } from '../../../lib/persistence/pack.ts';
-import { LoadFailedError } from '../../../lib/persistence/persistence-error.ts';
 import type { Dump, Snapshot, SnapshotInfo } from '../../../lib/persistence/snapshot-store.ts';
 import { makeStoreKey } from '../../../lib/persistence/store-key.ts';
 import { wakeSnapshot } from '../../../lib/persistence/thaw.ts';

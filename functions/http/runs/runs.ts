@@ -1,8 +1,8 @@
 import pMap from 'p-map';
 import { actionNames } from '../../../lib/agents/actions.ts';
+import { checkName } from '../../../lib/input.ts';
 import { UnknownActionError } from '../../../lib/runs/run-error.ts';
 import { type RunRequest, startRun } from '../../../lib/runs/start-run.ts';
-import { checkName } from '../../../lib/sessions/names.ts';
 import { lifecycleEngine, lifecycleStores } from '../../lifecycle-engine.ts';
 import { publishMetrics } from '../../metrics.ts';
 import { pageAnswer } from '../fitting-page.ts';

@@ -5,7 +5,7 @@ import { runtimeStores } from '../../../functions/runtime-stores.ts';
 import { services } from '../../../functions/services.ts';
 import { startLocalServer } from '../../../infra/local/server.ts';
 import { defineAgent } from '../../../lib/agents/define-agent.ts';
-import { createRuntime } from '../../../lib/sessions/create-runtime.ts';
+import { createRuntime } from '../../../lib/runtime/create-runtime.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { type RouteAnswer, request } from '../../support/every-route.ts';
 

@@ -3,11 +3,11 @@ import type { Services } from '../../../functions/services.ts';
 import { type RunPump, runPump } from '../../../infra/local/run-pump.ts';
 import type { AgentDefinition } from '../../../lib/agents/agent-definition.ts';
 import { indexAgents } from '../../../lib/agents/define-agent.ts';
-import { memoryStore } from '../../../lib/persistence/memory-store.ts';
-import { inMemoryRuns } from '../../../lib/runs/in-memory-runs.ts';
+import { inMemoryRuns } from '../../../lib/in-memory/runs.ts';
+import { memoryStore } from '../../../lib/in-memory/snapshot-store.ts';
+import { inMemoryStores } from '../../../lib/in-memory/stores.ts';
 import { runEngine } from '../../../lib/runs/run-engine.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
-import { inMemoryStores } from '../../../lib/sessions/in-memory-stores.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { gate } from '../../support/gate.ts';
 

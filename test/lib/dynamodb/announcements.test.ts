@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { raceAttempts } from '../../../lib/defaults.ts';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
-import { ConflictError } from '../../../lib/persistence/persistence-error.ts';
+import { ConflictError } from '../../../lib/errors.ts';
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';

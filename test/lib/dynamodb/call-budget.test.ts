@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { callAttempts } from '../../../lib/defaults.ts';
 import { boundedClient, clientOfOneCall, inOneCall } from '../../../lib/dynamodb/call-budget.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { sdkError } from '../../support/failing-client.ts';
 
 type Send = (command: unknown, options: { abortSignal: AbortSignal }) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { unpackState } from '../../../lib/persistence/pack.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import { bytesDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';

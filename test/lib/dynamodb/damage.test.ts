@@ -1,8 +1,8 @@
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
+import { ConflictError, CorruptError } from '../../../lib/errors.ts';
 import { hibernate } from '../../../lib/persistence/hibernate.ts';
-import { ConflictError, CorruptError } from '../../../lib/persistence/persistence-error.ts';
 import { thaw } from '../../../lib/persistence/thaw.ts';
 import { bytesDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';

@@ -10,7 +10,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
-import { ConflictError, UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
 import { sdkError } from '../../support/failing-client.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { abandonedAfterMs } from '../../../lib/defaults.ts';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
 import { ttlAfter, ttlOf } from '../../../lib/dynamodb/ttl.ts';
-import { ConflictError } from '../../../lib/persistence/persistence-error.ts';
+import { ConflictError } from '../../../lib/errors.ts';
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';

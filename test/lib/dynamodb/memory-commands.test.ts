@@ -13,9 +13,9 @@ import { dynamoDbErrorLog } from '../../../lib/dynamodb/error-log.ts';
 import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
 import { dynamoDbSessionStore } from '../../../lib/dynamodb/session-store.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { digestOf } from '../../../lib/memory/digest.ts';
 import { packValue } from '../../../lib/memory/message-codec.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import { sdkError } from '../../support/failing-client.ts';
 
 const now = new Date('2027-01-01T00:00:00.250Z');

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { CorruptError } from '../../../lib/errors.ts';
 import {
   type AgentRuntime,
   agentHandles,
@@ -22,7 +23,6 @@ import {
   type SessionJobHandler,
   thaw,
 } from '../../../lib/index.ts';
-import { CorruptError } from '../../../lib/persistence/persistence-error.ts';
 import { gate } from '../../support/gate.ts';
 import { testClock } from '../../support/test-clock.ts';
 

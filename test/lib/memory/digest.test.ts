@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { InvalidStateError } from '../../../lib/errors.ts';
 import { digestOf } from '../../../lib/memory/digest.ts';
 import { decodeState, encodeState } from '../../../lib/persistence/codec.ts';
-import { InvalidStateError } from '../../../lib/persistence/persistence-error.ts';
 
 const digest = (value: unknown) => Buffer.from(digestOf(value)).toString('hex');
 // No date that is none: Node.js 20 takes two of them for different.

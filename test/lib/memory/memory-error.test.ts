@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { InvalidInputError, NotStoredError } from '../../../lib/memory/memory-error.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { InvalidInputError, NotStoredError, UnavailableError } from '../../../lib/errors.ts';
 
 test('what was not stored can be sent again where its cause says so', () => {
   const busy = new UnavailableError('busy', { retryable: true, throttled: true });

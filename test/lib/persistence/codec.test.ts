@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { InvalidStateError } from '../../../lib/errors.ts';
 import { decodeState, encodeState } from '../../../lib/persistence/codec.ts';
 import { isJsonValue } from '../../../lib/persistence/json-value.ts';
 import { packState, unpackState } from '../../../lib/persistence/pack.ts';
-import { InvalidStateError } from '../../../lib/persistence/persistence-error.ts';
 
 const roundTrip = (state: unknown) => {
   const { format, data } = encodeState(state);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { InvalidStateError } from '../../../lib/errors.ts';
 import { memoryStore } from '../../../lib/index.ts';
 import { decodeState, encodeState } from '../../../lib/persistence/codec.ts';
 import { hibernate } from '../../../lib/persistence/hibernate.ts';
-import { InvalidStateError } from '../../../lib/persistence/persistence-error.ts';
 import { thaw } from '../../../lib/persistence/thaw.ts';
 
 /** Values whose own code answers when they are read. `ran` tells whether any of it did. */

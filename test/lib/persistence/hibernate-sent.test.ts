@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { defineAgent } from '../../../lib/agents/define-agent.ts';
+import { memoryStore } from '../../../lib/in-memory/snapshot-store.ts';
 import { encodeState, richContentType } from '../../../lib/persistence/codec.ts';
 import { hibernateSent, type SentState } from '../../../lib/persistence/hibernate.ts';
-import { memoryStore } from '../../../lib/persistence/memory-store.ts';
 import { unpackState } from '../../../lib/persistence/pack.ts';
 
 const json = (text: string): SentState => ({

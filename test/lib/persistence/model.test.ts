@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
-import { memoryStore } from '../../../lib/persistence/memory-store.ts';
+import { ConflictError } from '../../../lib/errors.ts';
+import { memoryStore } from '../../../lib/in-memory/snapshot-store.ts';
 import { unpackState } from '../../../lib/persistence/pack.ts';
-import { ConflictError } from '../../../lib/persistence/persistence-error.ts';
 import type { SnapshotCatalog } from '../../../lib/persistence/snapshot-store.ts';
 import type { StoreOptions } from '../../../lib/persistence/store-options.ts';
 import { bytesDump } from '../../contracts/snapshot-store-contract.ts';

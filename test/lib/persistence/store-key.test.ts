@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InvalidKeyError } from '../../../lib/persistence/persistence-error.ts';
+import { InvalidKeyError } from '../../../lib/errors.ts';
 import { makeStoreKey, storeKeyScope } from '../../../lib/persistence/store-key.ts';
 import { mixedUpPairs } from '../../support/mixed-up-pairs.ts';
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { ConflictError, UnavailableError } from '../../../lib/errors.ts';
 import {
   defineAgent,
   forget,
@@ -9,7 +10,6 @@ import {
   thaw,
   updateAgent,
 } from '../../../lib/index.ts';
-import { ConflictError, UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import type { SnapshotStore } from '../../../lib/persistence/snapshot-store.ts';
 import { testClock } from '../../support/test-clock.ts';
 

@@ -3,12 +3,12 @@ import { sessionShards } from '../../../lib/defaults.ts';
 import { dynamoDbRuns } from '../../../lib/dynamodb/dynamodb-runs.ts';
 import { dynamoDbStores } from '../../../lib/dynamodb/dynamodb-stores.ts';
 import { runsTable } from '../../../lib/dynamodb/tables.ts';
-import { type InMemoryRunQueue, inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
+import { type InMemoryRunQueue, inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { resumeRuns } from '../../../lib/runs/resume-runs.ts';
 import type { RunEngine } from '../../../lib/runs/run-engine.ts';
 import { type RunRequest, type StartedRun, startRun } from '../../../lib/runs/start-run.ts';
 import { workShard } from '../../../lib/runs/work-shard.ts';
-import { createRuntime } from '../../../lib/sessions/create-runtime.ts';
+import { createRuntime } from '../../../lib/runtime/create-runtime.ts';
 import { shardOf } from '../../../lib/sessions/shard-of.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';
 import {

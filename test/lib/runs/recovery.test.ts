@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { abandonShard } from '../../../lib/runs/abandon-shard.ts';
-import { inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
 import { resumeRuns } from '../../../lib/runs/resume-runs.ts';
 import { ShardTakenError } from '../../../lib/runs/run-error.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { storageRetryMaxMs } from '../../../lib/defaults.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { type RetryOptions, withRetries } from '../../../lib/runs/retry.ts';
 import { RunNotFoundError } from '../../../lib/runs/run-error.ts';
 

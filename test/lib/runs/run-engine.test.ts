@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { jobPageSize } from '../../../lib/defaults.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { runEngine } from '../../../lib/runs/run-engine.ts';
 import { engineUnderTest } from '../../support/engine-under-test.ts';
 

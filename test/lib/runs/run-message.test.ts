@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type DeadLetter, inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
+import { type DeadLetter, inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { isRunId, requestedRunId, scheduledRunId } from '../../../lib/runs/run-id.ts';
 import { parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runSilentLooks, runWatchSecs } from '../../../lib/defaults.ts';
-import { inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
+import { inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { resumeRuns } from '../../../lib/runs/resume-runs.ts';
 import type { Overlap } from '../../../lib/runs/run.ts';
 import type { RunEngineOptions } from '../../../lib/runs/run-engine.ts';

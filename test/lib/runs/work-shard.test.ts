@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { ActionHandler } from '../../../lib/agents/agent-definition.ts';
 import { sessionShards } from '../../../lib/defaults.ts';
+import { inMemoryStores } from '../../../lib/in-memory/stores.ts';
 import { failed } from '../../../lib/lifecycle/job-outcome.ts';
 import type { SessionJobContext } from '../../../lib/lifecycle/session-job.ts';
 import { currentTotals } from '../../../lib/runs/current-totals.ts';
 import type { RunMessage } from '../../../lib/runs/run-message.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { type ShardWork, workShard } from '../../../lib/runs/work-shard.ts';
-import { createRuntime } from '../../../lib/sessions/create-runtime.ts';
-import { inMemoryStores } from '../../../lib/sessions/in-memory-stores.ts';
+import { createRuntime } from '../../../lib/runtime/create-runtime.ts';
 import { engineUnderTest, hardlyAnyTime } from '../../support/engine-under-test.ts';
 
 type Handler = ActionHandler;

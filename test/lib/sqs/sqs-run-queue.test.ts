@@ -2,7 +2,7 @@ import { ChangeMessageVisibilityCommand, SendMessageBatchCommand, SQSClient } fr
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { sessionShards } from '../../../lib/defaults.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { requestedRunId } from '../../../lib/runs/run-id.ts';
 import { parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';

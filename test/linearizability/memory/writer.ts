@@ -1,8 +1,7 @@
+import { IdConflictError, NotStoredError, UnavailableError } from '../../../lib/errors.ts';
 import { compactMemory } from '../../../lib/lifecycle/compact-memory.ts';
 import type { AgentMemory } from '../../../lib/memory/agent-memory.ts';
-import { IdConflictError, NotStoredError } from '../../../lib/memory/memory-error.ts';
 import type { Message as Stored } from '../../../lib/memory/message.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
 import { oneOf } from '../faulty-writers.ts';
 import { begin, chooseMessages, contentOf, slotMs, slots, sourceOf, summaryOf } from './contents.ts';
 import type { Fate, MadeCapsule, Message, Operation, Remember, Selection } from './history.ts';

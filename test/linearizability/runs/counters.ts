@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { embeddedTable } from '../../support/embedded-table.ts';
 import { type Findings, letWrite, momentCounter, type Simulation, type Writer } from '../faulty-writers.ts';
 import { isLinearizable, type Model } from '../linearizable.ts';

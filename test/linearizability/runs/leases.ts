@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { runRetentionSecs } from '../../../lib/defaults.ts';
 import { dynamoDbRunLeases } from '../../../lib/dynamodb/run-leases.ts';
 import { runsTable } from '../../../lib/dynamodb/tables.ts';
-import { UnavailableError } from '../../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../../lib/errors.ts';
 import { embeddedTable } from '../../support/embedded-table.ts';
 import { leftByTtl } from '../../support/left-by-ttl.ts';
 import { type Findings, letWrite, momentCounter, type Simulation, type Writer } from '../faulty-writers.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
+import type { PersistenceError } from '../../../lib/errors.ts';
 import { forget } from '../../../lib/persistence/forget.ts';
 import { hibernate } from '../../../lib/persistence/hibernate.ts';
-import type { PersistenceError } from '../../../lib/persistence/persistence-error.ts';
 import { thaw } from '../../../lib/persistence/thaw.ts';
 import { embeddedTable } from '../../support/embedded-table.ts';
 import { leftByTtl } from '../../support/left-by-ttl.ts';

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import { deadLettersKept, runReceiveLimit } from '../defaults.ts';
-import { parseRunMessage, type RunMessage } from './run-message.ts';
-import type { RunQueue } from './run-queue.ts';
+import { parseRunMessage, type RunMessage } from '../runs/run-message.ts';
+import type { RunQueue } from '../runs/run-queue.ts';
 
 export interface InMemoryRunQueueOptions {
   /** After so many failed deliveries a message is set aside: 5 unless given. */

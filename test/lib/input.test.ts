@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearestName } from '../../lib/input.ts';
 
 const known = ['limit', 'cursor', 'prefix', 'ttl', 'ok'];
 

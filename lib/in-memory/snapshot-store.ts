@@ -1,11 +1,11 @@
 import { systemClock } from '../clock.ts';
-import { randomEtag } from './etag.ts';
-import { isLive } from './expiry.ts';
-import { pageCollector } from './page-of.ts';
-import { assertPreconditions } from './preconditions.ts';
-import { snapshotOf } from './snapshot-of.ts';
-import type { Snapshot, SnapshotCatalog } from './snapshot-store.ts';
-import type { StoreOptions } from './store-options.ts';
+import { randomEtag } from '../persistence/etag.ts';
+import { isLive } from '../persistence/expiry.ts';
+import { pageCollector } from '../persistence/page-of.ts';
+import { assertPreconditions } from '../persistence/preconditions.ts';
+import { snapshotOf } from '../persistence/snapshot-of.ts';
+import type { Snapshot, SnapshotCatalog } from '../persistence/snapshot-store.ts';
+import type { StoreOptions } from '../persistence/store-options.ts';
 
 /**
  * Keeps snapshots in this process only: for tests, and for agents that need not outlive it.

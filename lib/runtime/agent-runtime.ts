@@ -1,8 +1,8 @@
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import type { AgentMemory } from '../memory/agent-memory.ts';
-import type { ErrorPage, LoggedError, NewError } from './error-log.ts';
-import type { Identity, Session } from './session.ts';
-import type { Registration, SessionPage } from './session-store.ts';
+import type { RetentionPolicy } from '../memory/retention.ts';
+import type { ErrorPage, LoggedError, NewError } from '../sessions/error-log.ts';
+import type { Identity, Session } from '../sessions/session.ts';
+import type { Registration, SessionPage } from '../sessions/session-store.ts';
 
 export interface Paging {
   readonly limit?: number | undefined;

@@ -1,4 +1,4 @@
-import type { RunLease, RunLeases } from './run-leases.ts';
+import type { RunLease, RunLeases } from '../runs/run-leases.ts';
 
 /** Keeps leases in this process only. */
 export function inMemoryRunLeases(): RunLeases {

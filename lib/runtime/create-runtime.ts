@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { RetentionPolicy } from '../agents/retention-policy.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { maxErrors as defaultMaxErrors, sessionMetaMaxBytes, sessionPageSize } from '../defaults.ts';
-import { fieldsOf } from '../fields.ts';
-import { checkFields } from '../memory/check-fields.ts';
+import { ForbiddenByPolicyError, InvalidInputError } from '../errors.ts';
+import { checkFields, checkName, checkSessionId, fieldsOf } from '../input.ts';
 import { createMemory } from '../memory/create-memory.ts';
-import { ForbiddenByPolicyError, InvalidInputError } from '../memory/memory-error.ts';
 import type { MemoryStore } from '../memory/memory-store.ts';
 import { checkPaging } from '../memory/paging.ts';
+import type { RetentionPolicy } from '../memory/retention.ts';
 import { checkPolicy, DEFAULT_RETENTION } from '../memory/retention.ts';
 import { jsonText } from '../persistence/json-text.ts';
 import { isJsonValue } from '../persistence/json-value.ts';
+import type { Counters } from '../sessions/counters.ts';
+import type { ErrorLog } from '../sessions/error-log.ts';
+import { eachSession, listSessions } from '../sessions/list-sessions.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
-import type { Counters } from './counters.ts';
-import type { ErrorLog } from './error-log.ts';
-import { eachSession, listSessions } from './list-sessions.ts';
-import { checkName, checkSessionId } from './names.ts';
-import type { SessionStore } from './session-store.ts';
 
 /** Where everything goes that an agent has besides its snapshots. */
 export interface RuntimeStores {

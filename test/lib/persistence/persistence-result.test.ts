@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  asPersistenceError,
-  ConflictError,
-  CorruptError,
-  TooLargeError,
-  UnavailableError,
-} from '../../../lib/persistence/persistence-error.ts';
+import { ConflictError, CorruptError, TooLargeError, UnavailableError } from '../../../lib/errors.ts';
+import { asPersistenceError } from '../../../lib/persistence/persistence-result.ts';
 
 test('what a store rejects with is unavailable, and not worth a retry, unless it is one of ours', () => {
   const own = new CorruptError('x');

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { messageOf } from '../../lib/errors.ts';
-import { UnavailableError } from '../../lib/persistence/persistence-error.ts';
+import { UnavailableError } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/message-of.ts';
 
 const failing = (): never => {
   throw new Error('not to be read');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inMemoryRunQueue } from '../../../lib/runs/in-memory-run-queue.ts';
+import { inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { requestedRunId } from '../../../lib/runs/run-id.ts';
 
 const message = { v: 1, agent: 'support', shard: 0, token: 'once', hop: 0 } as const;

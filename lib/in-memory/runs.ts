@@ -1,10 +1,9 @@
 import type { LifecycleJob } from '../lifecycle/lifecycle-job.ts';
-import { inMemoryRunLeases } from './in-memory-run-leases.ts';
-import { checkRunPlace, formatJobPlace, type JobPlace, parseJobPlace } from './job-place.ts';
-import type { StoredRun } from './run.ts';
-import { RunNotFoundError } from './run-error.ts';
-import type { RunLeases } from './run-leases.ts';
-import type { RunRef, RunStore, ShardClaim, ShardProgress, ShardRef } from './run-store.ts';
+import { checkRunPlace, formatJobPlace, type JobPlace, parseJobPlace } from '../runs/job-place.ts';
+import type { StoredRun } from '../runs/run.ts';
+import { RunNotFoundError } from '../runs/run-error.ts';
+import type { RunLeases } from '../runs/run-leases.ts';
+import type { RunRef, RunStore, ShardClaim, ShardProgress, ShardRef } from '../runs/run-store.ts';
 import {
   addTotals,
   endOf,
@@ -13,7 +12,8 @@ import {
   noProgress,
   progressAfter,
   type RunFaults,
-} from './shard-progress.ts';
+} from '../runs/shard-progress.ts';
+import { inMemoryRunLeases } from './run-leases.ts';
 
 interface ShardPageRecord {
   readonly writer: string;

@@ -1,6 +1,6 @@
-import { errorEntry, errorId, stampOf } from './error-entry.ts';
-import type { ErrorLog, LoggedError } from './error-log.ts';
-import { errorPage, parseErrorPlace, wantedOf } from './error-page.ts';
+import { errorEntry, errorId, stampOf } from '../sessions/error-entry.ts';
+import type { ErrorLog, LoggedError } from '../sessions/error-log.ts';
+import { errorPage, parseErrorPlace, wantedOf } from '../sessions/error-page.ts';
 
 /** Keeps errors in this process only. */
 export function inMemoryErrorLog(): ErrorLog {

@@ -1,8 +1,8 @@
 import { sessionShards } from '../defaults.ts';
 import { jsonText } from '../persistence/json-text.ts';
-import type { Session } from './session.ts';
-import type { SessionStore } from './session-store.ts';
-import { shardOf } from './shard-of.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
+import { shardOf } from '../sessions/shard-of.ts';
 
 /** Its meta is kept as text, which no caller can change, at any depth of nesting. */
 interface KeptSession extends Omit<Session, 'meta'> {

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { compactedKnownForSecs, markerSecs, requestKnownForSecs } from '../defaults.ts';
-import { isLive } from '../persistence/expiry.ts';
-import { ForgottenMeanwhileError, InvalidInputError } from './memory-error.ts';
+import { ForgottenMeanwhileError, InvalidInputError } from '../errors.ts';
 import type {
   Appended,
   AppendRequest,
@@ -13,8 +12,9 @@ import type {
   RecordKind,
   StoredRecord,
   ValueScope,
-} from './memory-store.ts';
-import { isPlace, type PlacedRecord, placeRecords, placesOf } from './record-place.ts';
+} from '../memory/memory-store.ts';
+import { isPlace, type PlacedRecord, placeRecords, placesOf } from '../memory/record-place.ts';
+import { isLive } from '../persistence/expiry.ts';
 
 type KeptRecord = PlacedRecord & Pick<StoredRecord, 'arrival'>;
 

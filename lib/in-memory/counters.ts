@@ -1,4 +1,4 @@
-import type { Counters } from './counters.ts';
+import type { Counters } from '../sessions/counters.ts';
 
 /** Keeps counters in this process only. */
 export function inMemoryCounters(): Counters {

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { inMemoryMemoryStore } from '../memory/in-memory-memory-store.ts';
-import type { RuntimeStores } from './create-runtime.ts';
-import { inMemoryCounters } from './in-memory-counters.ts';
-import { inMemoryErrorLog } from './in-memory-error-log.ts';
-import { inMemorySessionStore } from './in-memory-session-store.ts';
+import type { RuntimeStores } from '../runtime/create-runtime.ts';
+import { inMemoryCounters } from './counters.ts';
+import { inMemoryErrorLog } from './error-log.ts';
+import { inMemoryMemoryStore } from './memory-store.ts';
+import { inMemorySessionStore } from './session-store.ts';
 
 /**
  * Keeps sessions, memory, errors and counters in this process only: for tests, and for agents that need not outlive it.
