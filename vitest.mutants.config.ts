@@ -11,7 +11,7 @@ export default mergeConfig(
       isolate: false,
       setupFiles: ['test/support/byte-equality.ts', 'test/support/fixed-seed.ts'],
       include: [
-        'test/lib/{persistence,dynamodb,runs,memory,lifecycle,sessions}/**/*.test.ts',
+        'test/lib/{persistence,dynamodb,runs,memory,lifecycle,sessions,runtime,in-memory}/**/*.test.ts',
         'test/contracts/*.test.ts',
       ],
       // These start processes, or try thousands of histories: minutes for each mutant, and the others notice the same.

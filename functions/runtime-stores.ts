@@ -1,7 +1,7 @@
-import { dynamoDbCounters } from '../lib/dynamodb/counters.ts';
-import { dynamoDbErrorLog } from '../lib/dynamodb/error-log.ts';
-import { dynamoDbMemoryStore } from '../lib/dynamodb/memory-store.ts';
-import { dynamoDbSessionStore } from '../lib/dynamodb/session-store.ts';
+import { dynamoDbMemoryStore } from '../lib/dynamodb/memory/store.ts';
+import { dynamoDbCounters } from '../lib/dynamodb/sessions/counters.ts';
+import { dynamoDbErrorLog } from '../lib/dynamodb/sessions/error-log.ts';
+import { dynamoDbSessionStore } from '../lib/dynamodb/sessions/session-store.ts';
 import { errorsTable, sessionsTable } from '../lib/dynamodb/tables.ts';
 import type { RuntimeStores } from '../lib/runtime/create-runtime.ts';
 import { once } from './once.ts';

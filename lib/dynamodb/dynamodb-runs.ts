@@ -2,8 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Clock, systemClock } from '../clock.ts';
 import type { RunLeases } from '../runs/run-leases.ts';
 import type { RunStore } from '../runs/run-store.ts';
-import { dynamoDbRunLeases } from './run-leases.ts';
-import { dynamoDbRunStore } from './run-store.ts';
+import { dynamoDbRunLeases } from './runs/leases.ts';
+import { dynamoDbRunStore } from './runs/store.ts';
 
 export interface DynamoDbRunsOptions {
   /** The table of runs, as its descriptor `runsTable` says. */

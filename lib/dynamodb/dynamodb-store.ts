@@ -6,11 +6,11 @@ import type { SnapshotCatalog } from '../persistence/snapshot-store.ts';
 import type { StoreOptions } from '../persistence/store-options.ts';
 import { clientOfOneCall } from './call-budget.ts';
 import { Lanes } from './lanes.ts';
-import { forgetSnapshot } from './snapshot-forget.ts';
-import { getSnapshot, headSnapshot } from './snapshot-get.ts';
-import { listSnapshots } from './snapshot-list.ts';
-import { putSnapshot } from './snapshot-put.ts';
-import type { HeadTable } from './snapshot-table.ts';
+import { forgetSnapshot } from './snapshots/forget.ts';
+import { getSnapshot, headSnapshot } from './snapshots/get.ts';
+import { listSnapshots } from './snapshots/list.ts';
+import { putSnapshot } from './snapshots/put.ts';
+import type { HeadTable } from './snapshots/table.ts';
 import { translated } from './translated.ts';
 
 export interface DynamoDbStoreOptions extends StoreOptions {

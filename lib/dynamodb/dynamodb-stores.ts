@@ -1,10 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Clock } from '../clock.ts';
 import type { RuntimeStores } from '../runtime/create-runtime.ts';
-import { dynamoDbCounters } from './counters.ts';
-import { dynamoDbErrorLog } from './error-log.ts';
-import { dynamoDbMemoryStore } from './memory-store.ts';
-import { dynamoDbSessionStore } from './session-store.ts';
+import { dynamoDbMemoryStore } from './memory/store.ts';
+import { dynamoDbCounters } from './sessions/counters.ts';
+import { dynamoDbErrorLog } from './sessions/error-log.ts';
+import { dynamoDbSessionStore } from './sessions/session-store.ts';
 
 export interface DynamoDbStoresOptions {
   /** The table of sessions and memory, as its descriptor `sessionsTable` says, and that of errors, `errorsTable`. */

@@ -1,11 +1,10 @@
 import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { lanesKept, lanesTrimmedAtOnce } from '../defaults.ts';
-import type { checkedKey } from './checked-key.ts';
 import { ExpressionParts } from './expression.ts';
-import type { Item } from './item.ts';
+import type { checkedKey, Item } from './item.ts';
 import { type Lane, type Lanes, laneMarksOf, outcomeAttribute, type Turn } from './lanes.ts';
-import { notApplied } from './snapshot-conditions.ts';
-import { trimLanes } from './tombstone.ts';
+import { notApplied } from './snapshots/conditions.ts';
+import { trimLanes } from './snapshots/tombstone.ts';
 import { isConditionFailure } from './translate-error.ts';
 
 export interface OnceTable {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { BatchWriteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import { sessionShards } from '../../lib/defaults.ts';
-import { dynamoDbSessionStore } from '../../lib/dynamodb/session-store.ts';
+import { dynamoDbSessionStore } from '../../lib/dynamodb/sessions/session-store.ts';
 import { sessionsTable } from '../../lib/dynamodb/tables.ts';
 import { shardOf } from '../../lib/sessions/shard-of.ts';
 import type { EmbeddedProcess } from './embedded-process.ts';

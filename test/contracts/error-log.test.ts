@@ -1,5 +1,5 @@
-import { dynamoDbCounters } from '../../lib/dynamodb/counters.ts';
-import { dynamoDbErrorLog } from '../../lib/dynamodb/error-log.ts';
+import { dynamoDbCounters } from '../../lib/dynamodb/sessions/counters.ts';
+import { dynamoDbErrorLog } from '../../lib/dynamodb/sessions/error-log.ts';
 import { errorsTable } from '../../lib/dynamodb/tables.ts';
 import { inMemoryCounters } from '../../lib/in-memory/counters.ts';
 import { inMemoryErrorLog } from '../../lib/in-memory/error-log.ts';

@@ -1,4 +1,4 @@
-import { dynamoDbMemoryStore } from '../../lib/dynamodb/memory-store.ts';
+import { dynamoDbMemoryStore } from '../../lib/dynamodb/memory/store.ts';
 import { sessionsTable } from '../../lib/dynamodb/tables.ts';
 import { inMemoryMemoryStore } from '../../lib/in-memory/memory-store.ts';
 import { embeddedTable } from '../support/embedded-table.ts';

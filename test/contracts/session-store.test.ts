@@ -1,4 +1,4 @@
-import { dynamoDbSessionStore } from '../../lib/dynamodb/session-store.ts';
+import { dynamoDbSessionStore } from '../../lib/dynamodb/sessions/session-store.ts';
 import { sessionsTable } from '../../lib/dynamodb/tables.ts';
 import { inMemorySessionStore } from '../../lib/in-memory/session-store.ts';
 import { embeddedTable } from '../support/embedded-table.ts';

@@ -124,7 +124,9 @@ describe.each(functionNames)('the function %s', (name) => {
 describe('the functions', () => {
   test('may together make every DynamoDB call that the code makes', () => {
     const folder = join(projectRoot, 'lib/dynamodb');
-    const source = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(join(folder, file), 'utf8'));
 
     const called = source.flatMap((text) =>
       [...text.matchAll(/\bnew (\w+)Command\(/g)].map(([, call]) => call),

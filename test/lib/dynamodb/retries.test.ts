@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
 import { dynamoDbStore } from '../../../lib/dynamodb/dynamodb-store.ts';
+import { dynamoDbCounters } from '../../../lib/dynamodb/sessions/counters.ts';
 import { ConflictError } from '../../../lib/errors.ts';
 import { bytesDump, textDump } from '../../contracts/snapshot-store-contract.ts';
 import { type EmbeddedTable, embeddedTable } from '../../support/embedded-table.ts';

@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
+import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory/store.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { digestOf } from '../../../lib/memory/digest.ts';
 import type { MemoryStore } from '../../../lib/memory/memory-store.ts';

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
-import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
-import { dynamoDbSessionStore } from '../../../lib/dynamodb/session-store.ts';
+import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory/store.ts';
+import { dynamoDbSessionStore } from '../../../lib/dynamodb/sessions/session-store.ts';
 import {
   type AgentMemory,
   type AgentRuntime,

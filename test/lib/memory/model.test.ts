@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
+import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory/store.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { createMemory, DEFAULT_RETENTION, inMemoryStores, type NewMessage } from '../../../lib/index.ts';
 import type { MemoryStore } from '../../../lib/memory/memory-store.ts';

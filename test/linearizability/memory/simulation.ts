@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { abandonedAfterMs, markerSecs } from '../../../lib/defaults.ts';
-import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory-store.ts';
-import { dynamoDbSessionStore } from '../../../lib/dynamodb/session-store.ts';
+import { dynamoDbMemoryStore } from '../../../lib/dynamodb/memory/store.ts';
+import { dynamoDbSessionStore } from '../../../lib/dynamodb/sessions/session-store.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { createMemory } from '../../../lib/memory/create-memory.ts';
 import { KEEP_EVERYTHING } from '../../../lib/memory/retention.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { dynamoDbCounters } from '../../../lib/dynamodb/counters.ts';
+import { dynamoDbCounters } from '../../../lib/dynamodb/sessions/counters.ts';
 import { sessionsTable } from '../../../lib/dynamodb/tables.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { embeddedTable } from '../../support/embedded-table.ts';

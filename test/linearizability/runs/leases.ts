@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { runRetentionSecs } from '../../../lib/defaults.ts';
-import { dynamoDbRunLeases } from '../../../lib/dynamodb/run-leases.ts';
+import { dynamoDbRunLeases } from '../../../lib/dynamodb/runs/leases.ts';
 import { runsTable } from '../../../lib/dynamodb/tables.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { embeddedTable } from '../../support/embedded-table.ts';
