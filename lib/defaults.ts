@@ -209,10 +209,10 @@ export const runSilentLooks = 12;
 /** Requested runs of an agent that may be under way at the same time, where they may overlap. */
 export const requestedRunsMax = 50;
 
-/** After so many deliveries that failed, the message of a shard is set aside and the shard given up. */
+/** After so many deliveries that failed, the message of a shard is dead-lettered and the shard given up. */
 export const runReceiveLimit = 5;
 
-/** Messages that were set aside, of which the queue of one process keeps the newest. */
+/** Messages that were dead-lettered, of which the queue of one process keeps the newest. */
 export const deadLettersKept = 1000;
 
 /** What a worker keeps of its time for committing a page and handing the rest on. */

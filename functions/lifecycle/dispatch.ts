@@ -24,7 +24,7 @@ const scopeConcurrency = 8;
 /**
  * Starts the run of a tick that EventBridge brings, once however often it comes. With tenants each has its own run, and
  * one that cannot be started does not keep the others from theirs. Rejects where anything failed: the tick then comes
- * again, and in the end is set aside.
+ * again, and in the end is dead-lettered.
  */
 export const handler = async (event: unknown, context?: Context): Promise<Dispatched> => {
   const log = serviceLog(context);

@@ -19,7 +19,7 @@ import { withoutStrays } from './stray-errors.ts';
 
 /**
  * Works on the shards of runs that a queue brings. A message that fails is named in the answer and comes again; when it
- * has failed as often as the queue delivers, its shard is given up and the queue sets it aside.
+ * has failed as often as the queue delivers, its shard is given up and the queue dead-letters it.
  */
 export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
   // Before anything is waited for: a process may have several hosts.
@@ -86,14 +86,14 @@ async function comeAgain(
   if (cause instanceof ShardTakenError) return;
   const pause = pausesSecs[Number(record.attributes.ApproximateReceiveCount) - 1] ?? 0;
   try {
-    // What is not one of ours never will be: the sooner it is set aside.
+    // What is not one of ours never will be: the sooner it is dead-lettered.
     await lifecycleStores(given).queue.redeliver?.(record.receiptHandle, message === undefined ? 0 : pause);
   } catch (error) {
     logFailure('a message of a run comes again late', record, message, error);
   }
 }
 
-/** Where this fails too, the run stays as it is until its lease is over; the message is set aside all the same. */
+/** Where this fails too, the run stays as it is until its lease is over; the message is dead-lettered all the same. */
 async function giveUp(
   record: SQSRecord,
   given: Services,

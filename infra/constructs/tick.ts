@@ -37,7 +37,7 @@ export function tickId({ agent, schedule, index }: Tick): string {
 }
 
 /**
- * How long, and how often, a tick that cannot be delivered or dispatched is tried before it is set aside. A run that is
+ * How long, and how often, a tick that cannot be delivered or dispatched is tried before it is dead-lettered. A run that is
  * late does its work all the same; and 6 hours are the most that Lambda keeps an event.
  */
 export const tickMaxAge = Duration.hours(6);

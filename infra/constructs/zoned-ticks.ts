@@ -38,7 +38,7 @@ export class ZonedTicks extends Construct {
   }
 }
 
-/** What Scheduler acts as, for schedules of this account: it may hand a tick to the dispatcher, or set it aside. */
+/** What Scheduler acts as, for schedules of this account: it may hand a tick to the dispatcher, or dead-letter it. */
 function senderRole(scope: Construct, { dispatcher, deadLetters }: TickTargets): Role {
   const role = new Role(scope, 'Role', {
     assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {

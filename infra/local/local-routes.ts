@@ -38,7 +38,7 @@ export function localRoutes(options: LocalRoutesOptions): Answer {
       method: 'GET',
       path: /^\/_local\/dead-letters$/,
       parameters: [],
-      answer: () => json(200, { items: options.deadLetters.map(shownLetter) }),
+      answer: () => json(200, { items: options.deadLetters.map(serializeLetter) }),
     },
     {
       method: 'POST',
@@ -66,7 +66,7 @@ export function localRoutes(options: LocalRoutesOptions): Answer {
   };
 }
 
-function shownLetter({ message: { agent, runId, shard }, error }: DeadLetter) {
+function serializeLetter({ message: { agent, runId, shard }, error }: DeadLetter) {
   return { agent, runId, shard, error: messageOf(error) };
 }
 

@@ -4,7 +4,7 @@ import { parseRunMessage, type RunMessage } from '../runs/run-message.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
 
 export interface InMemoryRunQueueOptions {
-  /** After so many failed deliveries a message is set aside: 5 unless given. */
+  /** After so many failed deliveries a message is dead-lettered: 5 unless given. */
   readonly receiveLimit?: number | undefined;
   /** How long a message waits after a delivery that failed: it comes again at once unless given. */
   readonly redeliveryMs?: number | undefined;
@@ -12,9 +12,9 @@ export interface InMemoryRunQueueOptions {
   readonly later?: ((then: () => void, ms: number) => void) | undefined;
   /** Told of every message that comes in or back, for a host that delivers as they come. */
   readonly onMessage?: (() => void) | undefined;
-  /** Messages that were set aside and are kept, the newest ones: 1,000 unless given. */
+  /** Messages that were dead-lettered and are kept, the newest ones: 1,000 unless given. */
   readonly deadLettersKept?: number | undefined;
-  /** Told of every message that is set aside. */
+  /** Told of every message that is dead-lettered. */
   readonly onDeadLetter?: ((letter: DeadLetter) => void) | undefined;
 }
 

@@ -2,7 +2,7 @@ import { jobResultMaxBytes } from '../defaults.ts';
 import { errorIn } from '../lifecycle/job-outcome.ts';
 import type { SessionJobHandler } from '../lifecycle/session-job.ts';
 import { jsonText } from '../persistence/json-text.ts';
-import { shownValue } from '../persistence/shown-value.ts';
+import { serializeValue } from '../persistence/serialize-value.ts';
 
 /**
  * A handler whose value is what a run keeps of it, taken as the handler returns: what becomes of the value afterwards
@@ -25,7 +25,7 @@ export function withStoredResult(handler: SessionJobHandler): SessionJobHandler 
 export function storedResult(result: unknown): unknown {
   if (result === undefined || result === null) return null;
   try {
-    const shown = shownValue(result);
+    const shown = serializeValue(result);
     if (typeof shown === 'string') return cut(shown);
     const text = jsonText(shown);
     return Buffer.byteLength(text) <= jobResultMaxBytes ? JSON.parse(text) : cut(text);

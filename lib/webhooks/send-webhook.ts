@@ -4,7 +4,7 @@ import { webhookAnswerMaxBytes, webhookProblemMaxChars } from '../defaults.ts';
 import { failed, JobOutcomeError } from '../lifecycle/job-outcome.ts';
 import type { SessionJobContext } from '../lifecycle/session-job.ts';
 import { messageOf } from '../message-of.ts';
-import { shownValue } from '../persistence/shown-value.ts';
+import { serializeValue } from '../persistence/serialize-value.ts';
 import { isRunId, timeOfRunId } from '../runs/run-id.ts';
 import type { Session } from '../sessions/session.ts';
 import { checkedLookup, type LookupAll, type Reach, reachOf } from './addresses.ts';
@@ -36,7 +36,7 @@ export async function sendWebhook(
   const signer = new Webhook(await signingSecret(secret, context));
   const target = new URL(url);
   const id = messageId(context.idempotencyKey);
-  const body = JSON.stringify(shownValue({ ...message(session, context), idempotencyKey: id }));
+  const body = JSON.stringify(serializeValue({ ...message(session, context), idempotencyKey: id }));
   const sentAt = context.runtime.now();
   const headers = {
     'content-type': 'application/json',

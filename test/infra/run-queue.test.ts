@@ -21,7 +21,7 @@ describe('the queue of runs', () => {
     expect(runQueue?.VisibilityTimeout).toBeLessThan(runLeaseSecs);
   });
 
-  test('sets a message aside after as many failures as the worker counts', () => {
+  test('dead-letters a message after as many failures as the worker counts', () => {
     const [deadLettersId] = runQueue?.RedrivePolicy.deadLetterTargetArn['Fn::GetAtt'] ?? [];
 
     expect(nameOf(deadLettersId)).toBe('RunDeadLetters');

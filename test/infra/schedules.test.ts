@@ -72,7 +72,7 @@ describe('the schedules of the agents', () => {
     }
   });
 
-  test('go to the dispatcher, are tried again for six hours, and are set aside then', () => {
+  test('go to the dispatcher, are tried again for six hours, and are dead-lettered then', () => {
     const targets = [
       ...rulesOf(template).flatMap(({ Properties }) => Properties.Targets),
       ...zonedOf(template).map(({ Properties }) => Properties.Target),
@@ -98,7 +98,7 @@ describe('the schedules of the agents', () => {
     for (const { Properties } of rulesOf(template)) expect(Properties.Name).toMatch(/^dormouse-dev_/);
   });
 
-  test('may be set aside by the rules of this stack, which one statement says', () => {
+  test('may be dead-lettered by the rules of this stack, which one statement says', () => {
     const policies = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy'));
     const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
 
@@ -112,7 +112,7 @@ describe('the schedules of the agents', () => {
     expect(JSON.stringify(allowing[0].Condition.ArnLike['aws:SourceArn'])).toContain(':rule/dormouse-dev_*');
   });
 
-  test('in a time zone share a group, and a role that may send a tick on or set it aside', () => {
+  test('in a time zone share a group, and a role that may send a tick on or dead-letter it', () => {
     const roleId = zonedOf(template)[0]?.Properties.Target.RoleArn['Fn::GetAtt'][0];
     const [policy] = Object.values(resourcesOf(template, 'AWS::IAM::Policy')).filter(
       ({ Properties }) => Properties.Roles[0].Ref === roleId,
@@ -239,7 +239,7 @@ describe('what is invoked asynchronously', () => {
     );
   });
 
-  test('is set aside when the dispatcher fails on it', () => {
+  test('is dead-lettered when the dispatcher fails on it', () => {
     const failing = configs.filter(({ Properties }) => Properties.DestinationConfig !== undefined);
 
     expect(failing.map(({ Properties }) => referred(Properties.FunctionName))).toEqual(['Dispatch']);

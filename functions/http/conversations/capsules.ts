@@ -7,7 +7,7 @@ import { jsonBody, objectOf } from '../json-body.ts';
 import { decodeCursor, pageLimit } from '../paging.ts';
 import { json } from '../response.ts';
 import { decodeMoment } from './moment.ts';
-import { shownCapsule } from './shown-memory.ts';
+import { serializeCapsule } from './serialize-memory.ts';
 
 /** `GET /v1/agents/{agent}/sessions/{session}/capsules` */
 export const getCapsules: Handle = async (request, services) => {
@@ -20,7 +20,7 @@ export const getCapsules: Handle = async (request, services) => {
     { list, limit: pageLimit(request), after: decodeCursor(list, request) },
     async (limit, after) => {
       const { items, next } = await memory.listCapsules({ limit, after });
-      return { items: items.map(shownCapsule), next };
+      return { items: items.map(serializeCapsule), next };
     },
   );
 };
@@ -47,5 +47,5 @@ export const postCapsule: Handle = async (request, services) => {
   if (result.status === 'overtaken')
     throw new HttpError('overtaken', `${result.reason}: read what is due again; nothing was changed`);
 
-  return json(201, shownCapsule(result.capsule));
+  return json(201, serializeCapsule(result.capsule));
 };

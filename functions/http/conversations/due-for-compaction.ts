@@ -6,7 +6,7 @@ import type { HttpRequest } from '../request.ts';
 import { type HttpResponse, json } from '../response.ts';
 import { encodeMoment } from './moment.ts';
 import { conversationOperations } from './operations.ts';
-import { shownCapsule, shownMessage } from './shown-memory.ts';
+import { serializeCapsule, serializeMessage } from './serialize-memory.ts';
 
 /**
  * What the next capsule would be made of, and builds on: the window that `compactMemory` would take now, or as much of it
@@ -27,8 +27,8 @@ export async function dueForCompaction(
   const { messages, previous, moment } = await windowDue(runtime.memory(session));
   const head = {
     previous: previous?.id,
-    previousSummary: previous && shownCapsule(previous).summary,
+    previousSummary: previous && serializeCapsule(previous).summary,
     moment: encodeMoment(runtime, session, moment),
   };
-  return json(200, { items: fittingItems(messages.map(shownMessage), head), ...head });
+  return json(200, { items: fittingItems(messages.map(serializeMessage), head), ...head });
 }

@@ -5,7 +5,7 @@ import { agentRuntime, registeredSession } from '../agent-runtime.ts';
 import { fittingJson, travelBytes } from '../fitting-page.ts';
 import type { Handle } from '../http-handler.ts';
 import { bodyMaxBytes } from '../limits.ts';
-import { type shownCapsule, type shownMessage, shownPart } from './shown-memory.ts';
+import { type serializeCapsule, type serializeMessage, serializePart } from './serialize-memory.ts';
 
 /** `GET /v1/agents/{agent}/sessions/{session}/export` */
 export const getExport: Handle = async (request, services) => {
@@ -14,11 +14,14 @@ export const getExport: Handle = async (request, services) => {
 
   const memory = runtime.memory(id);
   const exportedAt = runtime.now().toISOString();
-  const collected = new ExportCollector<ReturnType<typeof shownMessage>, ReturnType<typeof shownCapsule>>();
+  const collected = new ExportCollector<
+    ReturnType<typeof serializeMessage>,
+    ReturnType<typeof serializeCapsule>
+  >();
   let bytes = 0;
   // Ends as soon as it is known not to fit: no more than an answer, and one page, is held.
   for await (const part of memory.exportParts()) {
-    const shown = shownPart(part);
+    const shown = serializePart(part);
     bytes += travelBytes(jsonText(shown.value));
     if (bytes > bodyMaxBytes) throw new TooLargeError(undefined, bodyMaxBytes);
     collected.add(shown);

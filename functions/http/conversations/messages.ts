@@ -12,7 +12,7 @@ import type { HttpRequest } from '../request.ts';
 import { json } from '../response.ts';
 import { sessionId } from '../target.ts';
 import { dueForCompaction } from './due-for-compaction.ts';
-import { shownMessage } from './shown-memory.ts';
+import { serializeMessage } from './serialize-memory.ts';
 
 const fields = ['id', 'content', 'sender', 'timestamp', 'source', 'metadata'];
 const senderFields = ['id', 'name'];
@@ -34,7 +34,7 @@ export const postMessages: Handle = async (request, services) => {
   // Their types are the library's to check: it names the field of the message.
   const items = await memory.remember(messages as unknown as NewMessage[]);
 
-  return fittingJson(201, { items: items.map(shownMessage) }) ?? { status: 201 };
+  return fittingJson(201, { items: items.map(serializeMessage) }) ?? { status: 201 };
 };
 
 /** `GET /v1/agents/{agent}/sessions/{session}/messages`; with `?due=compaction`, what the next capsule would be made of */
@@ -51,7 +51,7 @@ export const getMessages: Handle = async (request, services) => {
     { list, limit: pageLimit(request), after: decodeCursor(list, request) },
     async (limit, after) => {
       const { items, next } = await memory.recent({ ...query, limit, after });
-      return { items: items.map(shownMessage), next };
+      return { items: items.map(serializeMessage), next };
     },
   );
 };

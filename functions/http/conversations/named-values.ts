@@ -2,7 +2,7 @@ import { TooLargeError } from '../../../lib/errors.ts';
 import { checkName } from '../../../lib/input.ts';
 import { unpackValue } from '../../../lib/memory/message-codec.ts';
 import type { NamedValues } from '../../../lib/memory/named-values.ts';
-import { shownValue } from '../../../lib/persistence/shown-value.ts';
+import { serializeValue } from '../../../lib/persistence/serialize-value.ts';
 import type { Services } from '../../services.ts';
 import { assertListable, fittingJson, pageAnswer } from '../fitting-page.ts';
 import { HttpError } from '../http-error.ts';
@@ -32,7 +32,7 @@ export function handlesOfValues(find: FindValues): Record<'list' | 'get' | 'put'
         const items = await Promise.all(
           left
             .slice(0, limit)
-            .map(async ({ key, dump }) => ({ key, value: shownValue(await unpackValue(dump)) })),
+            .map(async ({ key, dump }) => ({ key, value: serializeValue(await unpackValue(dump)) })),
         );
         return { items, next: left.length > limit ? items.at(-1)?.key : undefined };
       });
@@ -42,7 +42,7 @@ export function handlesOfValues(find: FindValues): Record<'list' | 'get' | 'put'
       const { values } = await find(request, services);
       const value = await values.get(valueKey(request));
       if (value === undefined) throw new HttpError('not_found', 'nothing is kept under this key');
-      const answer = fittingJson(200, shownValue(value));
+      const answer = fittingJson(200, serializeValue(value));
       if (answer === undefined) throw new TooLargeError(undefined, bodyMaxBytes);
       return answer;
     },

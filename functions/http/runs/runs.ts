@@ -13,7 +13,7 @@ import { decodeCursor, pageLimit } from '../paging.ts';
 import type { HttpRequest } from '../request.ts';
 import { json } from '../response.ts';
 import { agentTarget } from '../target.ts';
-import { requestedRun, shownRun } from './shown-run.ts';
+import { requestedRun, serializeRun } from './serialize-run.ts';
 
 /** `POST /v1/agents/{agent}/runs` */
 export const postRun: Handle = async (request, services) => {
@@ -57,7 +57,7 @@ export const getRuns: Handle = async (request, services) => {
       const query = { agent: target.scope, action, limit: Math.min(limit, readMax), after };
       const { items, next } = await runs.list(query);
       running += items.filter(({ status }) => status === 'running').length;
-      const shown = await pMap(items, (run) => shownRun(runs, target, run), { concurrency: 4 });
+      const shown = await pMap(items, (run) => serializeRun(runs, target, run), { concurrency: 4 });
       return { items: shown, next, isLast: running >= runningMax };
     },
   );
@@ -67,7 +67,7 @@ export const getRuns: Handle = async (request, services) => {
 export const getRun: Handle = async (request, services) => {
   const target = agentTarget(request, services);
   const { runs } = lifecycleStores(services);
-  return json(200, await shownRun(runs, target, await requestedRun(runs, target, request)));
+  return json(200, await serializeRun(runs, target, await requestedRun(runs, target, request)));
 };
 
 /** `GET /v1/agents/{agent}/runs/{run}/jobs` */

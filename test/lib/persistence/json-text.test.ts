@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonMaxDepth } from '../../../lib/defaults.ts';
 import { jsonText } from '../../../lib/persistence/json-text.ts';
-import { shownValue } from '../../../lib/persistence/shown-value.ts';
+import { serializeValue } from '../../../lib/persistence/serialize-value.ts';
 import { deepJson } from '../../support/deep-json.ts';
 
 /** Beyond what the stack takes, in any shape. */
@@ -15,7 +15,7 @@ describe('the text of a JSON tree', () => {
       const value: unknown = JSON.parse(text);
 
       expect(jsonText({ items: [value] })).toBe(`{"items":[${text}]}`);
-      expect(jsonText({ items: [shownValue(value)] })).toBe(`{"items":[${text}]}`);
+      expect(jsonText({ items: [serializeValue(value)] })).toBe(`{"items":[${text}]}`);
     },
   );
 

@@ -96,7 +96,7 @@ describe('a message that fails as often as it comes', () => {
       return workShard(isPoison ? dying : under.engine, message, { remainingMs: hardlyAnyTime() });
     });
     const message = under.queue.deadLetters[0]?.message;
-    if (message === undefined) throw new Error('nothing was set aside');
+    if (message === undefined) throw new Error('nothing was dead-lettered');
     return { ...under, run, message };
   };
 

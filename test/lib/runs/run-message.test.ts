@@ -66,7 +66,7 @@ describe("a run's id", () => {
 });
 
 describe('the queue of a process', () => {
-  test('delivers what rejects again after the others, and sets it aside at the receive limit', async () => {
+  test('delivers what rejects again after the others, and dead-letters it at the receive limit', async () => {
     const told: DeadLetter[] = [];
     const queue = inMemoryRunQueue({ receiveLimit: 3, onDeadLetter: (letter) => told.push(letter) });
     await queue.send([0, 1, 2].map((shard) => ({ ...message, shard })));

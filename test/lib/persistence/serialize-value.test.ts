@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { shownValue } from '../../../lib/persistence/shown-value.ts';
+import { serializeValue } from '../../../lib/persistence/serialize-value.ts';
 
 function nested(levels: number, wrap: (inner: unknown) => unknown): unknown {
   let value: unknown = 'bottom';
@@ -23,11 +23,11 @@ describe('a value as JSON can show it', () => {
   test('is itself where JSON carries it, also 3,000 levels deep', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        expect(JSON.stringify(shownValue(value))).toBe(JSON.stringify(value));
+        expect(JSON.stringify(serializeValue(value))).toBe(JSON.stringify(value));
       }),
     );
     const deep = nested(3_000, (inner) => ({ inner }));
-    expect(JSON.stringify({ items: [shownValue(deep)] })).toContain('bottom');
+    expect(JSON.stringify({ items: [serializeValue(deep)] })).toContain('bottom');
   });
 
   test.each([
@@ -59,7 +59,7 @@ describe('a value as JSON can show it', () => {
     ['an own __proto__', JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
     ['an object met twice', doubled(1), [['x'.repeat(100)], ['x'.repeat(100)]]],
   ])('%s is shown', (_, value, shown) => {
-    expect(shownValue(value)).toStrictEqual(shown);
+    expect(serializeValue(value)).toStrictEqual(shown);
   });
 
   const cycle: Record<string, unknown> = {};
@@ -112,7 +112,7 @@ describe('a value as JSON can show it', () => {
     ['a huge list of bytes with properties', Object.assign(new Uint8Array(100), { more: doubled(60) })],
   ])('%s is a short text, soon', (_, value) => {
     const start = performance.now();
-    const text = JSON.stringify([shownValue(value), shownValue({ in: value }, 1_000)]);
+    const text = JSON.stringify([serializeValue(value), serializeValue({ in: value }, 1_000)]);
     expect(text.length).toBeLessThan(6_000);
     expect(performance.now() - start).toBeLessThan(3_000);
   });
@@ -121,7 +121,7 @@ describe('a value as JSON can show it', () => {
     const list = new Array(3_000_000).fill('x');
     const start = performance.now();
 
-    const text = shownValue({ list }, 1_000);
+    const text = serializeValue({ list }, 1_000);
 
     expect(text).toContain('3000000 in all');
     expect(performance.now() - start).toBeLessThan(500);
@@ -143,7 +143,7 @@ describe('a value as JSON can show it', () => {
         }),
         fc.integer({ min: 0, max: 200 }),
         (value, room) => {
-          expect(JSON.stringify(shownValue(value, room))).toBeTypeOf('string');
+          expect(JSON.stringify(serializeValue(value, room))).toBeTypeOf('string');
         },
       ),
     );

@@ -20,7 +20,7 @@ export async function requestedRun(
 }
 
 /** A run as callers see it, with the totals of this moment. */
-export async function shownRun(runs: RunStore, { name }: AgentTarget, stored: StoredRun) {
+export async function serializeRun(runs: RunStore, { name }: AgentTarget, stored: StoredRun) {
   const { runId, action, trigger, schedule, status, reason, startedAt, finishedAt, sessions, ok, failed } =
     await currentTotals(runs, stored);
   const described = { runId, agent: name, action, trigger, schedule, status, reason };

@@ -7,7 +7,7 @@ import { jsonMaxDepth, shownMaxChars } from '../defaults.ts';
  * Never throws, and `JSON.stringify` takes what it returns, whatever a getter, a `toJSON` or a proxy does. Time and
  * memory are in proportion to `maxChars`, not to the value.
  */
-export function shownValue(value: unknown, maxChars: number = shownMaxChars): unknown {
+export function serializeValue(value: unknown, maxChars: number = shownMaxChars): unknown {
   try {
     return jsonCopy(value, maxChars);
   } catch {
