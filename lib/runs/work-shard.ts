@@ -12,7 +12,7 @@ import { watchRun } from './watch-run.ts';
 
 export interface WorkOptions {
   /**
-   * How much time this worker has left: unlimited unless given. Sessions whose limit does not fit into half of it are cut
+   * How much time this worker has left: as long as it may hold the run's lease, half an hour, unless given. Sessions whose limit does not fit into half of it are cut
    * off earlier, so give each message a worker's whole time.
    */
   readonly remainingMs?: (() => number) | undefined;
@@ -91,18 +91,15 @@ async function workOn(
   const before = await engine.attempt(() => engine.runs.progress(message));
   let progress = before;
   const committed = () => ({ ok: progress.ok - before.ok, failed: progress.failed - before.failed });
-  let leaseTakenAt = engine.clock().getTime();
+  // The message that follows prolongs the lease.
+  const handOnAt = engine.clock().getTime() + engine.leaseMs / 4;
+  const isLong = () => progress !== before && engine.clock().getTime() >= handOnAt;
   while (!progress.done) {
-    if (!visits.hasTime()) {
+    if (!visits.hasTime() || isLong()) {
       await engine.attempt(() => engine.runs.handOver(message, message));
       return { ...(await sendOn(engine, message)), ...committed() };
     }
     progress = await workPage(engine, run, message, { progress, visits });
-    if (engine.clock().getTime() - leaseTakenAt < engine.leaseMs / 4) continue;
-    leaseTakenAt = engine.clock().getTime();
-    if (await holdLease(engine, run)) continue;
-    await failRun(engine, run, leaseLost);
-    return { ...dropped, ...committed() };
   }
   const now = await engine.attempt(() => engine.runs.finishShard(message, progress, engine.clock()));
   await noteEnd(engine, run, now);

@@ -33,20 +33,25 @@ const withSlowSessions = async (onVisit: (visit: number) => Promise<unknown>, se
   return under;
 };
 
-test('a worker that stays at one shard for longer than the lease prolongs it between pages: no other run starts', async () => {
+test('a worker that stays at one shard for long hands it on, which prolongs the lease: no other run starts', async () => {
   const others: string[] = [];
   const under = await withSlowSessions(async (visit) => {
     if (visit > 1 && visit <= 12) others.push((await startRun(under.engine, digest)).status);
   }, 40);
 
   const { run } = await startRun(under.engine, digest);
-  await under.queue.drain((message) => workShard(under.engine, message));
+  const outcomes: string[] = [];
+  await under.queue.drain(async (message) => {
+    const { outcome, ok } = await workShard(under.engine, message);
+    if (ok > 0) outcomes.push(`${outcome} ${ok}`);
+  });
 
+  expect(outcomes).toEqual([...Array(11).fill('handed_over 1'), 'finished 1']);
   expect(await under.engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 12 });
   expect(others).toEqual(Array(11).fill('skipped'));
 });
 
-test('a worker whose lease another run took between two pages stops: its run fails, with the jobs that it has', async () => {
+test('a shard that is handed on while another run has taken the lease goes no further: its run fails, with the jobs that it has', async () => {
   let visits = 0;
   const under = await withSlowSessions(async (visit) => {
     visits = visit;
@@ -64,7 +69,7 @@ test('a worker whose lease another run took between two pages stops: its run fai
     if (work.ok > 0) outcomes.push(work);
   });
 
-  expect(outcomes).toEqual([{ outcome: 'dropped', ok: 3, failed: 0 }]);
+  expect(outcomes).toEqual(Array(3).fill({ outcome: 'handed_over', ok: 1, failed: 0 }));
   expect(visits).toBe(3);
   expect(await under.engine.runs.get(run)).toMatchObject({ status: 'failed' });
   expect(await under.engine.leases.holder('support', 'digest')).toMatchObject({ runId: 'another' });
