@@ -99,7 +99,7 @@ export type * from './runs/run.ts';
 export { type AgentLookup, type RunEngine, type RunEngineOptions, runEngine } from './runs/run-engine.ts';
 export * from './runs/run-error.ts';
 export type { RunLease, RunLeases } from './runs/run-leases.ts';
-export { parseRunMessage, type RunMessage } from './runs/run-message.ts';
+export { formatRunMessage, parseRunMessage, type RunMessage } from './runs/run-message.ts';
 export type { RunQueue } from './runs/run-queue.ts';
 export type * from './runs/run-store.ts';
 export { type RunRequest, type StartedRun, startRun } from './runs/start-run.ts';

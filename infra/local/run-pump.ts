@@ -7,6 +7,7 @@ import {
   inMemoryRunQueue,
 } from '../../lib/in-memory/run-queue.ts';
 import { messageOf } from '../../lib/message-of.ts';
+import { formatRunMessage } from '../../lib/runs/run-message.ts';
 import { workerTimeoutSecs } from '../service-functions.ts';
 import { invocation, sqsEvent } from './sqs-event.ts';
 
@@ -47,7 +48,7 @@ export function runPump(options: RunPumpOptions = {}): RunPump {
     const endsAt = performance.now() + workerTimeoutMs;
     const remainingMs = () => endsAt - performance.now();
     useServices({ ...services, onMessageFailed, stop: stop.signal });
-    const event = sqsEvent(JSON.stringify(message), received, new Date());
+    const event = sqsEvent(formatRunMessage(message), received, new Date());
     const { batchItemFailures } = await handler(event, invocation(remainingMs));
     if (batchItemFailures.length > 0) throw failure;
   };

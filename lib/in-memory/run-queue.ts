@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { deadLettersKept, runReceiveLimit } from '../defaults.ts';
-import { parseRunMessage, type RunMessage } from '../runs/run-message.ts';
+import { formatRunMessage, parseRunMessage, type RunMessage } from '../runs/run-message.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
 
 export interface InMemoryRunQueueOptions {
@@ -64,7 +64,7 @@ export function inMemoryRunQueue(options: InMemoryRunQueueOptions = {}): InMemor
   };
 
   const push = (messages: readonly RunMessage[]) => {
-    for (const message of messages) waiting.push({ body: JSON.stringify(message), received: 0 });
+    for (const message of messages) waiting.push({ body: formatRunMessage(message), received: 0 });
     onMessage?.();
   };
 

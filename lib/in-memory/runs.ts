@@ -97,16 +97,17 @@ function inMemoryRunStore(): RunStore {
       }
       return copy(record);
     },
-    async claimShard(ref, { token, hop }) {
+    async claimShard(ref, { dispatchId, handOvers }) {
       const { claims } = found(ref);
-      const claim = claims.get(ref.shard) ?? { token, hop };
+      const claim = claims.get(ref.shard) ?? { dispatchId, handOvers };
       claims.set(ref.shard, claim);
       return claim;
     },
-    async handOver(ref, { token, hop }) {
+    async handOver(ref, { dispatchId, handOvers }) {
       const { claims } = found(ref);
       const claim = claims.get(ref.shard);
-      if (claim?.token === token && claim.hop === hop) claims.set(ref.shard, { token, hop: hop + 1 });
+      if (claim?.dispatchId === dispatchId && claim.handOvers === handOvers)
+        claims.set(ref.shard, { dispatchId, handOvers: handOvers + 1 });
     },
     async progress(ref) {
       return progressOf(ref);

@@ -28,11 +28,11 @@ export async function resumeRuns(engine: RunEngine, agent: string): Promise<Stor
   return cutOff;
 }
 
-/** The shard belongs to the message that was lost: the new one bears its token. */
+/** The shard belongs to the message that was lost: the new one bears its dispatchId. */
 async function messageOf(engine: RunEngine, { agent, runId }: StoredRun, shard: number): Promise<RunMessage> {
-  const token = engine.newId();
+  const dispatchId = engine.newId();
   const claim = await engine.attempt(() =>
-    engine.runs.claimShard({ agent, runId, shard }, { token, hop: 0 }),
+    engine.runs.claimShard({ agent, runId, shard }, { dispatchId, handOvers: 0 }),
   );
   return { v: 1, agent, runId, shard, ...claim };
 }

@@ -18,6 +18,11 @@ export interface RunWatch {
   readonly looks: number;
 }
 
+/** As it goes into a queue. The names of its fields are a promise: messages of earlier releases may still lie there. */
+export function formatRunMessage({ dispatchId, handOvers, ...message }: RunMessage): string {
+  return JSON.stringify({ ...message, token: dispatchId, hop: handOvers });
+}
+
 /**
  * A message as it came out of a queue.
  *
@@ -25,13 +30,26 @@ export interface RunWatch {
  */
 export function parseRunMessage(body: string): RunMessage {
   const message = parsed(body);
-  const { v, agent, runId, shard, token, hop, watch } = message;
+  const { v, agent, runId, shard, token: dispatchId, hop: handOvers, watch } = message;
   if (v !== 1) throw new InvalidRunMessageError('the message has another format');
-  if (typeof agent !== 'string' || typeof runId !== 'string' || !isRunId(runId) || typeof token !== 'string')
+  if (
+    typeof agent !== 'string' ||
+    typeof runId !== 'string' ||
+    !isRunId(runId) ||
+    typeof dispatchId !== 'string'
+  )
     throw new InvalidRunMessageError('the message names no run');
-  if (!isWhole(shard) || shard >= sessionShards || !isWhole(hop))
+  if (!isWhole(shard) || shard >= sessionShards || !isWhole(handOvers))
     throw new InvalidRunMessageError('the message names no shard');
-  return { v, agent, runId, shard, token, hop, ...(watch !== undefined && { watch: parseWatch(watch) }) };
+  return {
+    v,
+    agent,
+    runId,
+    shard,
+    dispatchId,
+    handOvers,
+    ...(watch !== undefined && { watch: parseWatch(watch) }),
+  };
 }
 
 function parseWatch(watch: unknown): RunWatch {

@@ -38,12 +38,12 @@ export interface JobPage {
 }
 
 /**
- * Which message works on a shard. `token` tells apart messages that were sent for the same shard by two dispatchers;
- * `hop` counts how often the shard was handed on in a new message.
+ * Which message works on a shard. `dispatchId` tells apart messages that were sent for the same shard by two dispatchers;
+ * `handOvers` counts how often the shard was handed over in a new message.
  */
 export interface ShardClaim {
-  readonly token: string;
-  readonly hop: number;
+  readonly dispatchId: string;
+  readonly handOvers: number;
 }
 
 /** How far a shard has come: what its committed pages add up to. */
@@ -91,7 +91,7 @@ export interface RunStore {
 
   /** Gives the shard to the message that asks first. Resolves whose it is. */
   claimShard(shard: ShardRef, claim: ShardClaim): Promise<ShardClaim>;
-  /** Hands a shard that is claimed so on to the message of the next hop. */
+  /** Hands a shard that is claimed so on to the message of the next handOvers. */
   handOver(shard: ShardRef, claim: ShardClaim): Promise<void>;
   progress(shard: ShardRef): Promise<ShardProgress>;
   /**

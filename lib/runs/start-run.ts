@@ -84,10 +84,10 @@ async function dispatch(engine: RunEngine, run: StoredRun): Promise<StartedRun> 
     await noteEnd(engine, admitted, admitted);
     return { status: 'duplicate', run: admitted };
   }
-  const token = engine.newId();
+  const dispatchId = engine.newId();
   const messages = run.pending.map((shard): RunMessage => {
     const { agent, runId } = run;
-    return { v: 1, agent, runId, shard, token, hop: 0 };
+    return { v: 1, agent, runId, shard, dispatchId, handOvers: 0 };
   });
   await engine.attempt(() => engine.queue.send(messages));
   await engine.attempt(() => engine.runs.markDispatched(run));

@@ -22,7 +22,7 @@ const firstLook: RunWatch = { seen: '', looks: 0 };
 export async function watchLater(engine: RunEngine, run: RunRef, watch = firstLook): Promise<void> {
   const { queue, attempt, watchSecs } = engine;
   const { agent, runId } = run;
-  const message: RunMessage = { v: 1, agent, runId, shard: 0, token: 'watch', hop: 0, watch };
+  const message: RunMessage = { v: 1, agent, runId, shard: 0, dispatchId: 'watch', handOvers: 0, watch };
   await attempt(async () => queue.sendLater?.([message], watchSecs));
 }
 

@@ -71,10 +71,10 @@ export async function workShard(
   }
 
   const owner = await engine.attempt(() => engine.runs.claimShard(message, message));
-  if (owner.token !== message.token) return dropped;
-  if (owner.hop > message.hop + 1) return dropped;
+  if (owner.dispatchId !== message.dispatchId) return dropped;
+  if (owner.handOvers > message.handOvers + 1) return dropped;
   // This message was handed on; whether its successor was sent before the crash is not known.
-  if (owner.hop === message.hop + 1) return sendOn(engine, message);
+  if (owner.handOvers === message.handOvers + 1) return sendOn(engine, message);
   if (!(await holdLease(engine, run))) {
     await failRun(engine, run, leaseLost);
     return dropped;
@@ -129,6 +129,6 @@ async function workPage(
 }
 
 async function sendOn(engine: RunEngine, message: RunMessage): Promise<ShardWork> {
-  await engine.attempt(() => engine.queue.send([{ ...message, hop: message.hop + 1 }]));
+  await engine.attempt(() => engine.queue.send([{ ...message, handOvers: message.handOvers + 1 }]));
   return { outcome: 'handed_over', ...nothing };
 }

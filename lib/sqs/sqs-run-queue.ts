@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { awsError, awsFailure } from '../aws-error.ts';
 import { UnavailableError } from '../errors.ts';
-import type { RunMessage } from '../runs/run-message.ts';
+import { formatRunMessage, type RunMessage } from '../runs/run-message.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
 
 export interface SqsRunQueueOptions {
@@ -86,7 +86,7 @@ function entryOf(message: RunMessage): Entry {
 
 /** SQS takes the characters of XML. These two are the only ones outside of them that JSON leaves as they are. */
 function bodyOf(message: RunMessage): string {
-  return JSON.stringify(message).replace(
+  return formatRunMessage(message).replace(
     /[\uFFFE\uFFFF]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16)}`,
   );

@@ -162,23 +162,31 @@ export function describeRunStore(name: string, setUp: () => Promise<RunsUnderTes
       expect(await runs.get(run)).toMatchObject({ dispatched: true, status: 'running' });
     });
 
-    test('a shard belongs to the message that came first, and is handed on from hop to hop', async () => {
+    test('a shard belongs to the message that came first, and is handed over from message to message', async () => {
       const shard = { ...(await start()), shard: 3 };
       const claims = await Promise.all(
-        ['a', 'b', 'c'].map((token) => runs.claimShard(shard, { token, hop: 0 })),
+        ['a', 'b', 'c'].map((dispatchId) => runs.claimShard(shard, { dispatchId, handOvers: 0 })),
       );
-      const token = claims[0]?.token ?? '';
+      const dispatchId = claims[0]?.dispatchId ?? '';
 
-      expect(new Set(claims.map((claim) => claim.token))).toEqual(new Set([token]));
-      await runs.handOver({ ...shard, shard: 0 }, { token, hop: 0 });
-      await runs.handOver(shard, { token: 'someone', hop: 0 });
-      await runs.handOver(shard, { token, hop: 1 });
-      expect(await runs.claimShard(shard, { token, hop: 0 })).toEqual({ token, hop: 0 });
-      await runs.handOver(shard, { token, hop: 0 });
-      await runs.handOver(shard, { token, hop: 0 });
-      expect(await runs.claimShard(shard, { token: 'late', hop: 0 })).toEqual({ token, hop: 1 });
-      expect(await runs.claimShard({ ...shard, shard: 0 }, { token: 'late', hop: 0 })).toMatchObject({
-        token: 'late',
+      expect(new Set(claims.map((claim) => claim.dispatchId))).toEqual(new Set([dispatchId]));
+      await runs.handOver({ ...shard, shard: 0 }, { dispatchId, handOvers: 0 });
+      await runs.handOver(shard, { dispatchId: 'someone', handOvers: 0 });
+      await runs.handOver(shard, { dispatchId, handOvers: 1 });
+      expect(await runs.claimShard(shard, { dispatchId, handOvers: 0 })).toEqual({
+        dispatchId,
+        handOvers: 0,
+      });
+      await runs.handOver(shard, { dispatchId, handOvers: 0 });
+      await runs.handOver(shard, { dispatchId, handOvers: 0 });
+      expect(await runs.claimShard(shard, { dispatchId: 'late', handOvers: 0 })).toEqual({
+        dispatchId,
+        handOvers: 1,
+      });
+      expect(
+        await runs.claimShard({ ...shard, shard: 0 }, { dispatchId: 'late', handOvers: 0 }),
+      ).toMatchObject({
+        dispatchId: 'late',
       });
     });
 

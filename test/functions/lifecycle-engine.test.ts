@@ -17,7 +17,7 @@ describe('the functions’ own queue', () => {
   const sqs = mockClient(SQSClient);
   afterAll(() => sqs.restore());
   const runId = requestedRunId(new Date(0), 'u');
-  const message: RunMessage = { v: 1, agent: 'support', runId, shard: 0, token: 't', hop: 0 };
+  const message: RunMessage = { v: 1, agent: 'support', runId, shard: 0, dispatchId: 't', handOvers: 0 };
 
   /** Each process makes its stores once. */
   const ownStores = async () => {

@@ -8,7 +8,7 @@ import { inMemoryRuns } from '../../lib/in-memory/runs.ts';
 import { memoryStore } from '../../lib/in-memory/snapshot-store.ts';
 import { inMemoryStores } from '../../lib/in-memory/stores.ts';
 import type { RunLeases } from '../../lib/runs/run-leases.ts';
-import type { RunMessage } from '../../lib/runs/run-message.ts';
+import { formatRunMessage, type RunMessage } from '../../lib/runs/run-message.ts';
 import type { RunStore } from '../../lib/runs/run-store.ts';
 import type { RuntimeStores } from '../../lib/runtime/create-runtime.ts';
 
@@ -61,7 +61,7 @@ export function sqsEvent(bodies: readonly (RunMessage | string)[], received = 1)
     Records: bodies.map((body, index) => ({
       messageId: `m${index}`,
       receiptHandle: `receipt-${index}`,
-      body: typeof body === 'string' ? body : JSON.stringify(body),
+      body: typeof body === 'string' ? body : formatRunMessage(body),
       attributes: {
         ApproximateReceiveCount: String(received),
         ...{ SentTimestamp: '0', SenderId: 'sender', ApproximateFirstReceiveTimestamp: '0' },

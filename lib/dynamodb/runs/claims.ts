@@ -10,15 +10,20 @@ const claimKey = (shard: ShardRef) => checkedKey(shardKey(shard), 'claim');
 
 /** The first message to come gets the shard; whoever asks later learns which one that was. */
 export async function claimShard(table: RunTable, shard: ShardRef, claim: ShardClaim): Promise<ShardClaim> {
-  const { token, hop } = claim;
-  const item = { ...claimKey(shard), ticket: { S: token }, hop: { N: String(hop) }, ttl: runTtl(table) };
+  const { dispatchId, handOvers } = claim;
+  const item = {
+    ...claimKey(shard),
+    ticket: { S: dispatchId },
+    hop: { N: String(handOvers) },
+    ttl: runTtl(table),
+  };
   const unclaimed = 'attribute_not_exists(pk)';
   return onCondition(
     async () => {
       await table.client.send(
         new PutItemCommand({ TableName: table.tableName, Item: item, ConditionExpression: unclaimed }),
       );
-      return { token, hop };
+      return { dispatchId, handOvers };
     },
     () => readClaim(table, shard),
   );
@@ -27,12 +32,12 @@ export async function claimShard(table: RunTable, shard: ShardRef, claim: ShardC
 export async function handOver(
   { client, tableName }: RunTable,
   shard: ShardRef,
-  { token, hop }: ShardClaim,
+  { dispatchId, handOvers }: ShardClaim,
 ): Promise<void> {
   const parts = new ExpressionParts();
-  const next = parts.value({ N: String(hop + 1) });
+  const next = parts.value({ N: String(handOvers + 1) });
 
-  const stillHeld = `ticket = ${parts.value({ S: token })} AND hop = ${parts.value({ N: String(hop) })}`;
+  const stillHeld = `ticket = ${parts.value({ S: dispatchId })} AND hop = ${parts.value({ N: String(handOvers) })}`;
   await onCondition<unknown>(
     () =>
       client.send(
@@ -53,5 +58,5 @@ async function readClaim({ client, tableName }: RunTable, shard: ShardRef): Prom
     new GetItemCommand({ TableName: tableName, Key: claimKey(shard), ConsistentRead: true }),
   );
   if (Item?.ticket?.S === undefined) throw new CorruptError('the claim of the shard cannot be read');
-  return { token: Item.ticket.S, hop: amountOf(Item, 'hop') };
+  return { dispatchId: Item.ticket.S, handOvers: amountOf(Item, 'hop') };
 }

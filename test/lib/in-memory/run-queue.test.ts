@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { requestedRunId } from '../../../lib/runs/run-id.ts';
 
-const message = { v: 1, agent: 'support', shard: 0, token: 'once', hop: 0 } as const;
+const message = { v: 1, agent: 'support', shard: 0, dispatchId: 'once', handOvers: 0 } as const;
 
 test('of dead letters the newest 1,000 are kept; whoever wants to know is told of each', async () => {
   const told: string[] = [];

@@ -92,7 +92,7 @@ describe('a message that fails as often as it comes', () => {
       runs: { ...under.engine.runs, commitPage: () => Promise.reject(new Error('killed')) },
     };
     await under.queue.drain((message) => {
-      const isPoison = message.shard === 5 && message.hop > 0;
+      const isPoison = message.shard === 5 && message.handOvers > 0;
       return workShard(isPoison ? dying : under.engine, message, { remainingMs: hardlyAnyTime() });
     });
     const message = under.queue.deadLetters[0]?.message;

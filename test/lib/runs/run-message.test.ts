@@ -1,17 +1,26 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type DeadLetter, inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { isRunId, requestedRunId, scheduledRunId } from '../../../lib/runs/run-id.ts';
-import { parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
+import { formatRunMessage, parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
 
 const runId = requestedRunId(new Date('2027-01-01T00:00:00.250Z'), 'unique');
-const message: RunMessage = { v: 1, agent: 'support', runId, shard: 15, token: 't', hop: 0 };
+const message: RunMessage = { v: 1, agent: 'support', runId, shard: 15, dispatchId: 't', handOvers: 0 };
 
 describe('a message', () => {
   test('comes out of a queue as it went in, without what is not of it', () => {
     const watch = { seen: '3:7', looks: 2 };
 
-    expect(parseRunMessage(JSON.stringify({ ...message, extra: 1 }))).toEqual(message);
-    expect(parseRunMessage(JSON.stringify({ ...message, watch }))).toEqual({ ...message, watch });
+    expect(parseRunMessage(formatRunMessage(message))).toEqual(message);
+    expect(parseRunMessage(formatRunMessage({ ...message, watch }))).toEqual({ ...message, watch });
+    expect(parseRunMessage(JSON.stringify({ ...JSON.parse(formatRunMessage(message)), extra: 1 }))).toEqual(
+      message,
+    );
+  });
+
+  test('has the fields that it has had in every release: earlier ones may lie in a queue', () => {
+    expect(JSON.parse(formatRunMessage({ ...message, watch: { seen: '', looks: 0 } }))).toEqual({
+      ...{ v: 1, agent: 'support', runId, shard: 15, token: 't', hop: 0, watch: { seen: '', looks: 0 } },
+    });
   });
 
   test('that is not one of ours is refused', () => {
@@ -29,7 +38,7 @@ describe('a message', () => {
         { watch: null },
         { watch: { seen: '', looks: -1 } },
         { watch: { looks: 1 } },
-      ].map((change) => JSON.stringify({ ...message, ...change })),
+      ].map((change) => JSON.stringify({ ...JSON.parse(formatRunMessage(message)), ...change })),
     ];
 
     for (const body of broken)
@@ -126,9 +135,9 @@ describe('the queue of a process', () => {
     await queue.send([message]);
     let [active, most, delivered] = [0, 0, 0];
 
-    await queue.drain(async ({ hop }) => {
+    await queue.drain(async ({ handOvers }) => {
       most = Math.max(most, ++active);
-      if (hop < 2) await queue.send([1, 2, 3].map(() => ({ ...message, hop: hop + 1 })));
+      if (handOvers < 2) await queue.send([1, 2, 3].map(() => ({ ...message, handOvers: handOvers + 1 })));
       await new Promise((resolve) => setImmediate(resolve));
       active--;
       delivered++;

@@ -57,7 +57,7 @@ test('a message of a shard that is finished is dropped, and the shard is not giv
 
 test('a message for a shard that another message has is dropped', async () => {
   const { engine, message, visits } = await started();
-  await engine.runs.claimShard(message, { token: 'another', hop: 0 });
+  await engine.runs.claimShard(message, { dispatchId: 'another', handOvers: 0 });
 
   expect(await workShard(engine, message)).toEqual(nothing);
   expect(visits).toEqual([]);
@@ -74,7 +74,7 @@ test('a message that was handed on sends the next one again, and does not work; 
 
   expect(await workShard(engine, message, stopped)).toMatchObject({ outcome: 'handed_over' });
   const [second = message] = await next();
-  expect(second).toEqual({ ...message, hop: 1 });
+  expect(second).toEqual({ ...message, handOvers: 1 });
   expect(await workShard(engine, message)).toMatchObject({ outcome: 'handed_over' });
   expect(await next()).toEqual([second]);
   await workShard(engine, second, stopped);

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { sessionShards } from '../../../lib/defaults.ts';
 import { UnavailableError } from '../../../lib/errors.ts';
 import { requestedRunId } from '../../../lib/runs/run-id.ts';
-import { parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
+import { formatRunMessage, parseRunMessage, type RunMessage } from '../../../lib/runs/run-message.ts';
 import { startRun } from '../../../lib/runs/start-run.ts';
 import { sqsRunQueue } from '../../../lib/sqs/sqs-run-queue.ts';
 import { engineUnderTest } from '../../support/engine-under-test.ts';
@@ -17,7 +17,7 @@ afterAll(() => sqs.restore());
 const queue = sqsRunQueue({ queueUrl, client: new SQSClient({ region: 'eu-central-1' }) });
 const runId = requestedRunId(new Date('2027-01-01T00:00:00Z'), 'u');
 const message = (shard: number, agent = 'support'): RunMessage => {
-  return { v: 1, agent, runId, shard, token: 't', hop: 0 };
+  return { v: 1, agent, runId, shard, dispatchId: 't', handOvers: 0 };
 };
 const messages = Array.from({ length: sessionShards }, (_, shard) => message(shard));
 
@@ -58,7 +58,10 @@ describe('messages of a run', () => {
     await queue.send([message(3)]);
     const MessageGroupId = expect.any(String);
     expect(requests()).toEqual([
-      { QueueUrl: queueUrl, Entries: [{ Id: '0', MessageBody: JSON.stringify(message(3)), MessageGroupId }] },
+      {
+        QueueUrl: queueUrl,
+        Entries: [{ Id: '0', MessageBody: formatRunMessage(message(3)), MessageGroupId }],
+      },
     ]);
   });
 

@@ -63,8 +63,8 @@ describe('runs in DynamoDB', () => {
     await startRun(engine, request);
     await work();
     const shard = { agent: run.agent, runId: run.runId, shard: 0 };
-    await engine.runs.claimShard(shard, { token: 'one', hop: 0 });
-    await engine.runs.claimShard(shard, { token: 'another', hop: 0 });
+    await engine.runs.claimShard(shard, { dispatchId: 'one', handOvers: 0 });
+    await engine.runs.claimShard(shard, { dispatchId: 'another', handOvers: 0 });
 
     const reads = sent.filter(({ name }) => name === 'GetItemCommand');
     expect(reads.length).toBeGreaterThan(2);
@@ -216,14 +216,17 @@ describe('a write whose answer was lost, and that is sent again', () => {
     const { run } = await others().runs.create(newRun());
     const [shard, own] = [
       { ...run, shard: 0 },
-      { token: 'own', hop: 0 },
+      { dispatchId: 'own', handOvers: 0 },
     ];
 
-    const claiming = twice(() => others().runs.claimShard(shard, { token: 'other', hop: 0 }));
+    const claiming = twice(() => others().runs.claimShard(shard, { dispatchId: 'other', handOvers: 0 }));
     expect(await claiming.runs.claimShard(shard, own)).toEqual(own);
-    await twice(() => others().runs.handOver(shard, { token: 'own', hop: 1 })).runs.handOver(shard, own);
+    await twice(() => others().runs.handOver(shard, { dispatchId: 'own', handOvers: 1 })).runs.handOver(
+      shard,
+      own,
+    );
 
-    expect(await others().runs.claimShard(shard, own)).toEqual({ token: 'own', hop: 2 });
+    expect(await others().runs.claimShard(shard, own)).toEqual({ dispatchId: 'own', handOvers: 2 });
   });
 
   test('takes its lease; late, after the run has given it back, it keeps no other run from it for long', async () => {
