@@ -57,12 +57,7 @@ export function inMemoryMemoryStore({
     return records.length;
   };
   const valuesOf = (scope: ValueScope) => {
-    const { kind, agent } = scope;
-    const name = JSON.stringify(
-      kind === 'knowledge'
-        ? [kind, agent]
-        : [kind, agent, scope.session, kind === 'user' ? scope.identity : ''],
-    );
+    const name = JSON.stringify(scope, ['kind', 'agent', 'session', 'identity']);
     const known = values.get(name) ?? { scope, values: new Map<string, NamedValue>() };
     values.set(name, known);
     return known.values;

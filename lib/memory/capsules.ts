@@ -22,7 +22,7 @@ export function capsuleFromWindow(
   // ISO times in UTC of four-digit years sort as text.
   const [from, to] = [times.sort()[0], times.at(-1)];
   if (window.length === 0 || from === undefined || to === undefined)
-    throw new InvalidInputError('window', 'holds no message');
+    throw new InvalidInputError('window', 'holds no message, or one without a timestamp');
   const sources = window.map(sourceIdOf).filter((id) => id !== undefined);
   return {
     summary,
@@ -71,9 +71,10 @@ export async function storeCapsule(
           throw new InvalidInputError('capsule.messageIds', `the message ${forgotten} was forgotten`);
       },
     });
-    if (appended === undefined || !('record' in appended)) throw new IdConflictError([id]);
-    if (!isSameDigest(await digestOfCapsule(appended.record), digest)) throw new IdConflictError([id]);
-    return await unpackCapsule(appended.record);
+    const record = appended && 'record' in appended ? appended.record : undefined;
+    if (record === undefined || !isSameDigest(await digestOfCapsule(record), digest))
+      throw new IdConflictError([id]);
+    return await unpackCapsule(record);
   } catch (error) {
     // Where the whole session went, its caller is told so.
     if (error instanceof ForgottenMeanwhileError) await mustBeRegistered();

@@ -57,11 +57,9 @@ function textOf(root: unknown): string {
 
 const shortMaxChars = 64;
 
-/** No leaf and no object begins with `#`: a hash stands for nothing else. */
+/** No leaf and no object begins with `#`: a hash stands for nothing else. It is short itself. */
 function short(text: string): string {
-  return text.length <= shortMaxChars || text.startsWith('#')
-    ? text
-    : `#${hash('sha256', text, 'base64url')}`;
+  return text.length <= shortMaxChars ? text : `#${hash('sha256', text, 'base64url')}`;
 }
 
 function leaf(value: unknown): string {

@@ -30,7 +30,7 @@ function encoded(value: unknown, field: string): EncodedState {
     return encodeState(value);
   } catch (error) {
     if (!(error instanceof InvalidStateError)) throw error;
-    const path = error.path?.replace(/^\$/, '') ?? '';
+    const path = error.path?.slice('$'.length) ?? '';
     throw new InvalidInputError(`${field}${path}`, error.message, { cause: error });
   }
 }

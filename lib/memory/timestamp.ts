@@ -20,7 +20,7 @@ export function parseTimestamp(value: unknown, field: string): number {
   if (typeof value === 'number' && value >= looksLikeSeconds.from && value < looksLikeSeconds.to)
     throw new InvalidInputError(field, `${value} looks like epoch seconds; it must be epoch milliseconds`);
   const time = timeOf(value);
-  if (time === undefined || !Number.isSafeInteger(time) || time < earliest || time > latest) {
+  if (!Number.isSafeInteger(time) || time < earliest || time > latest) {
     const problem =
       'must be ISO 8601 with an offset or Z, or whole epoch milliseconds, of the years 1 to 9999';
     throw new InvalidInputError(field, problem);
@@ -28,12 +28,16 @@ export function parseTimestamp(value: unknown, field: string): number {
   return time;
 }
 
-function timeOf(value: unknown): number | undefined {
+/** NaN for what is none. */
+function timeOf(value: unknown): number {
   if (typeof value === 'number') return value;
   if (value instanceof Date) return value.getTime();
-  if (typeof value !== 'string') return undefined;
-  const [, year = Number.NaN, month = Number.NaN, day] = iso.exec(value)?.map(Number) ?? [];
-  // Date.parse takes the 30th of February for the 1st or 2nd of March.
-  if (new Date(Date.UTC(2000 + (year % 400), month - 1, day)).getUTCDate() !== day) return undefined;
+  if (typeof value !== 'string') return Number.NaN;
+  const parts = iso.exec(value)?.map(Number);
+  if (parts === undefined) return Number.NaN;
+  const [, year = Number.NaN, month = Number.NaN, day] = parts;
+  // Date.parse takes the 30th of February for the 1st or 2nd of March. Years below 100 stand for 1900 and so many here,
+  // whose months are as long.
+  if (new Date(Date.UTC(year, month - 1, day)).getUTCDate() !== day) return Number.NaN;
   return Date.parse(value);
 }
