@@ -3,7 +3,7 @@ export default {
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'vitest.mutants.config.ts', related: false },
-  mutate: ['lib/{persistence,dynamodb,runs,memory}/**/*.ts'],
+  mutate: ['lib/{persistence,dynamodb,runs,memory,in-memory}/**/*.ts'],
   // TypeScript 7 has no compiler API to rewrite a tsconfig.json with; nothing here needs one. A file that is not there is left alone.
   tsconfigFile: 'no-tsconfig.json',
   disableTypeChecks: false,
