@@ -100,3 +100,47 @@ test('a predicate sees every message of a session of many', async () => {
 
   expect(seen).toEqual(ids);
 });
+
+test('capsules that build on one of a chosen message are counted with it, and go with it', async () => {
+  const { memory } = memoryUnderTest();
+  const [a, b] = await memory.remember(['a', 'b'].map((id) => ({ id, content: id })));
+  if (!a || !b) throw new Error('not remembered');
+  const first = await memory.storeCapsule({ ...memory.capsuleFromWindow([a], 'a'), id: 'first' });
+  await memory.storeCapsule({ ...memory.capsuleFromWindow([b], 'ab', first), id: 'second' });
+  const where = ({ id }: Message) => id === 'a';
+
+  expect(await memory.forgetMessages({ where })).toEqual({ deleted: 1, capsules: 2 });
+  await memory.remember({ id: 'a', content: 'a' });
+  expect(await memory.forgetMessages({ where }, { capsules: 'forget' })).toEqual({ deleted: 1, capsules: 0 });
+
+  expect((await memory.listCapsules()).items).toEqual([]);
+});
+
+test('a forget asks the store for what it has found, and for nothing where it found nothing', async () => {
+  const requests: unknown[] = [];
+  const { memory } = memoryUnderTest((store) => ({
+    forgetIds(scope, kind, ids, moment) {
+      requests.push([kind, ...ids]);
+      return store.forgetIds(scope, kind, ids, moment);
+    },
+    listValues(scope) {
+      requests.push(scope.kind);
+      return store.listValues(scope);
+    },
+  }));
+  const window = await memory.remember({ id: 'a', content: 'a', source: 'doc' });
+  await memory.storeCapsule({ ...memory.capsuleFromWindow(window, 'a'), id: 'k' });
+  const asked = async (forget: Promise<unknown>) => {
+    await forget;
+    return requests.splice(0).filter((request) => request !== 'lineage');
+  };
+
+  await memory.forgetMessages({ from: 0, to: 1 }, { capsules: 'forget' });
+  expect(requests).toEqual([]);
+  expect(await asked(memory.forgetBySourceId('other'))).toEqual([]);
+  expect(await asked(memory.forgetMessages({ where: () => false }))).toEqual([['message']]);
+  expect(await asked(memory.forgetBySourceId('doc'))).toEqual([
+    ['capsule', 'k'],
+    ['message', 'a'],
+  ]);
+});

@@ -58,21 +58,45 @@ describe('a capsule that was put together by hand', () => {
     );
   });
 
-  test.each<[string, unknown]>([
-    ['a text for a list', { messageIds: 'abc' }],
-    ['no sources', { sourceIds: undefined }],
-    ['a list with a hole', { messageIds: new Array(1) }],
-    ['a time that is none', { from: 'yesterday' }],
-    ['times that run backwards', { from: '2027-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }],
-    ['a count that is none', { messageCount: Number.NaN }],
-  ])('is refused with %s, and nothing of it is stored', async (_name, wrong) => {
+  test.each<[string, string, unknown]>([
+    ['a text for a list', 'messageIds', 'abc'],
+    ['no sources', 'sourceIds', undefined],
+    ['a list with a hole', 'messageIds[0]', new Array(1)],
+    ['a source that is no text', 'sourceIds[1]', ['doc', 7]],
+    ['a source that is empty', 'sourceIds[1]', ['doc', '']],
+    ['a time that is none', 'from', 'yesterday'],
+    ['times that run backwards', 'from', '2027-01-01T00:00:01Z'],
+    ['a count that is none', 'messageCount', Number.NaN],
+    ['half a message', 'messageCount', 0.5],
+    ['less than no messages', 'messageCount', -1],
+    ['a horizon that is none', 'horizon', '7'],
+    ['a horizon before all', 'horizon', -1],
+    ['metadata that is none', 'metadata', null],
+    ['a list of metadata', 'metadata', []],
+  ])('is refused with %s, and nothing of it is stored', async (_name, field, wrong) => {
     const { memory, capsule } = await sessionWithMessage();
+    const bad = { ...capsule, [field.replace(/\[.*/, '')]: wrong };
 
-    await expect(memory.storeCapsule({ ...capsule, ...(wrong as object) })).rejects.toMatchObject({
-      code: 'invalid_input',
+    await expect(memory.storeCapsule(bad)).rejects.toMatchObject({
+      ...{ code: 'invalid_input', field: `capsule.${field}` },
     });
     expect((await memory.listCapsules()).items).toEqual([]);
     expect(await memory.forgetBySourceId('doc')).toBe(1);
+  });
+
+  test.each([null, 'summary', [{ summary: 'x' }]])('%j is none', async (given) => {
+    const { memory } = await sessionWithMessage();
+
+    await expect(memory.storeCapsule(given as never)).rejects.toMatchObject({
+      ...{ code: 'invalid_input', field: 'capsule' },
+    });
+  });
+
+  test('may count no messages, and be of before anything arrived', async () => {
+    const { memory, capsule } = await sessionWithMessage();
+    const none = { messageCount: 0, horizon: 0, messageIds: [] };
+
+    expect(await memory.storeCapsule({ ...capsule, ...none })).toMatchObject(none);
   });
 
   test('keeps its times in UTC, by which it is found', async () => {
@@ -101,6 +125,14 @@ test('a message can be forgotten by any source that it can have', async () => {
       },
     ),
   );
+});
+
+test.each([7, '', null])('nothing is forgotten by a source of %j', async (source) => {
+  const { memory } = await sessionWithMessage();
+
+  await expect(memory.forgetBySourceId(source as never)).rejects.toMatchObject({
+    ...{ code: 'invalid_input', field: 'sourceId' },
+  });
 });
 
 test.each<[string, unknown, unknown]>([

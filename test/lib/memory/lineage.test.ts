@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import type { NewCapsule } from '../../../lib/memory/agent-memory.ts';
+import { readChain } from '../../../lib/memory/lineage.ts';
+import type { MemoryStore } from '../../../lib/memory/memory-store.ts';
 import { memoryUnderTest } from '../../support/memory-under-test.ts';
 
 type Given = { readonly id: string; readonly sources?: readonly string[]; readonly on?: string };
 
-const underTest = () => {
-  const under = memoryUnderTest();
+const underTest = (changed?: (store: MemoryStore) => Partial<MemoryStore>) => {
+  const under = memoryUnderTest(changed);
   const { memory, store } = under;
   const lineage = { kind: 'lineage', ...memory.scope } as const;
   const time = '2027-01-01T00:00:00.000Z';
@@ -15,6 +17,7 @@ const underTest = () => {
   });
   return {
     ...under,
+    stored: store,
     store: async (given: Given) => memory.storeCapsule(capsule(given)),
     /** Of what was read before something was forgotten. */
     stale: async (given: Given) => {
@@ -90,4 +93,44 @@ test('a circle of capsules ends, whether its source is looked for or another one
   expect(await memory.forgetBySourceId('doc')).toBe(2);
 
   expect(await ids()).toEqual(['own']);
+});
+
+test('a chain names what builds on a capsule, there or gone, and nothing else', async () => {
+  const { memory, store, prune, clock, stored } = underTest();
+  await store({ id: 'a', sources: ['doc'] });
+  await store({ id: 'b', on: 'a' });
+  clock.advanceSecs(1);
+  await store({ id: 'c', on: 'b' });
+  await store({ id: 'other', sources: ['other'] });
+  await prune(1);
+
+  const chain = await readChain({ store: stored, scope: memory.scope });
+
+  expect(chain.capsules.map(({ id }) => id)).toEqual(['c', 'other']);
+  expect(await chain.builtOn(({ sourceIds }) => sourceIds.includes('doc'))).toEqual(new Set(['a', 'b', 'c']));
+  expect(await chain.builtOn(() => false)).toEqual(new Set());
+});
+
+test('only what was kept is removed, and no capsule is read where none comes before', async () => {
+  const requests: unknown[] = [];
+  const { memory, store, kept } = underTest((inner) => ({
+    get: (...given) => {
+      requests.push(['get', given[2]]);
+      return inner.get(...given);
+    },
+    forgetValue: (scope, key) => {
+      requests.push(['forgetValue', key]);
+      return inner.forgetValue(scope, key);
+    },
+  }));
+  await store({ id: 'a', sources: ['doc'] });
+  await store({ id: 'b', on: 'a' });
+  expect(await kept()).toEqual(['a']);
+
+  expect(await memory.forgetBySourceId('doc')).toBe(2);
+
+  expect(requests).toEqual([
+    ['get', 'a'],
+    ['forgetValue', 'a'],
+  ]);
 });

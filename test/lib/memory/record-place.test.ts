@@ -13,7 +13,8 @@ const times = fc.integer({
   min: Date.parse('0001-01-01T00:00:00Z'),
   max: Date.parse('9999-12-31T23:59:59.999Z'),
 });
-const arrivals = fc.integer({ min: 1, max: 1e9 });
+/** Of up to fifteen digits, the next one included. */
+const arrivals = fc.integer({ min: 1, max: 1e15 - 2 });
 const placeOf = (at: number, arrival: number) => {
   const records = [{ id: 'm', at, dump: {} as never, digest: new Uint8Array() }];
   const request = { records, receivedAt: 0, retentionSecs: undefined, requestId: undefined };
