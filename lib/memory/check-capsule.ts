@@ -2,7 +2,7 @@ import { InvalidInputError } from '../errors.ts';
 import { checkFields, checkName, fieldsOf } from '../input.ts';
 import type { NewCapsule } from './agent-memory.ts';
 import type { Capsule } from './message.ts';
-import { isRecord } from './message-codec.ts';
+import { checkMetadata } from './message-codec.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /** One that was read, or exported, is taken as it is: its `createdAt` becomes the time at which it is stored. */
@@ -26,7 +26,7 @@ export function checkCapsule(given: NewCapsule): Omit<Capsule, 'id' | 'createdAt
   if (!isCount(messageCount)) throw new InvalidInputError('capsule.messageCount', 'must be a whole number');
   if (horizon !== undefined && !isCount(horizon))
     throw new InvalidInputError('capsule.horizon', 'must be a whole number');
-  if (!isRecord(metadata)) throw new InvalidInputError('capsule.metadata', 'must be an object');
+  checkMetadata('capsule.metadata', metadata);
   return {
     ...{ summary, from, to, messageCount },
     messageIds: listOf(given.messageIds, 'capsule.messageIds', checkName),

@@ -1,8 +1,10 @@
+import { types } from 'node:util';
 import { snapshotMaxBytes } from '../defaults.ts';
 import { CorruptError, InvalidInputError, InvalidStateError, TooLargeError } from '../errors.ts';
 import { checkFields, checkName, fieldsOf } from '../input.ts';
 import { decodeState, type EncodedState, encodeState } from '../persistence/codec.ts';
 import { packState, unpackState } from '../persistence/pack.ts';
+import { isPlainObject } from '../persistence/plain-object.ts';
 import type { Dump } from '../persistence/snapshot-store.ts';
 import type { Identity } from '../sessions/session.ts';
 import { digestOf } from './digest.ts';
@@ -53,9 +55,18 @@ export interface Packed {
 export function packMessage(message: NewMessage, sender: Identity, field: string): Packed {
   const { content, source = null, metadata = {} } = message;
   if (content === undefined) throw new InvalidInputError(`${field}.content`, 'is missing');
-  if (!isRecord(metadata)) throw new InvalidInputError(`${field}.metadata`, 'must be an object');
+  checkMetadata(`${field}.metadata`, metadata);
   const stored = { v: 1, content, sender: checkIdentity(sender, `${field}.sender`), source, metadata };
   return { dump: settledLater(packValue(stored, field)), digest: messageDigest(stored) };
+}
+
+/** Whoever reads it finds an object of names: a Map or a Date would be shown as a text. */
+export function checkMetadata(
+  field: string,
+  metadata: unknown,
+): asserts metadata is Readonly<Record<string, unknown>> {
+  if (!isRecord(metadata) || types.isProxy(metadata) || !isPlainObject(metadata))
+    throw new InvalidInputError(field, 'must be a plain object');
 }
 
 /** Of several that are packed at once, one that is too large must not end the process before it is awaited. */

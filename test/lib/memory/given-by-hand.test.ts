@@ -73,6 +73,7 @@ describe('a capsule that was put together by hand', () => {
     ['a horizon before all', 'horizon', -1],
     ['metadata that is none', 'metadata', null],
     ['a list of metadata', 'metadata', []],
+    ['metadata that is a Map', 'metadata', new Map()],
   ])('is refused with %s, and nothing of it is stored', async (_name, field, wrong) => {
     const { memory, capsule } = await sessionWithMessage();
     const bad = { ...capsule, [field.replace(/\[.*/, '')]: wrong };

@@ -34,6 +34,9 @@ test.each<[string, unknown]>([
   ['messages[0].sender.name', { content: 'x', sender: { id: 'ann', name: null } }],
   ['messages[0].metadata', { content: 'x', metadata: [] }],
   ['messages[0].metadata', { content: 'x', metadata: null }],
+  ['messages[0].metadata', { content: 'x', metadata: new Map([['a', 1]]) }],
+  ['messages[0].metadata', { content: 'x', metadata: new Date(0) }],
+  ['messages[0].metadata', { content: 'x', metadata: new Proxy({}, {}) }],
   ['messages[0].content.deep[1]', { content: { deep: [1, () => 1] } }],
 ])('a bad %s is refused by name: %j', async (field, bad) => {
   const { memory } = memoryUnderTest();
