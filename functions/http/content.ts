@@ -8,7 +8,7 @@ import { HttpError } from './http-error.ts';
 import { jsonFault } from './json-fault.ts';
 import { assertJsonWithin } from './json-size.ts';
 import { inflatedMaxBytes, sentMaxDepth } from './limits.ts';
-import { isEncoded, isJson, mediaType } from './media-type.ts';
+import { isEncoded, isJson, isMediaType, mediaType } from './media-type.ts';
 import type { HttpRequest } from './request.ts';
 
 const inflate = promisify(gunzip);
@@ -46,6 +46,12 @@ function contentTypeOf({ headers }: HttpRequest): string {
   const contentType = headers['content-type']?.trim() || 'application/octet-stream';
   if (contentType.length > contentTypeMaxChars) {
     throw new HttpError('invalid_request', `Content-Type is longer than ${contentTypeMaxChars} characters`);
+  }
+  if (!isMediaType(contentType)) {
+    throw new HttpError(
+      'invalid_request',
+      'Content-Type must be one media type, such as application/json, sent once',
+    );
   }
   return contentType;
 }

@@ -29,6 +29,37 @@ describe('bodies, encodings and limits', () => {
     expect((await get('refused')).status).toBe(404);
   });
 
+  httpCase('a Content-Type that names no media type, or several, is 400, and nothing is stored', async () => {
+    for (const type of [
+      'application/json, application/json',
+      'application/json,text/plain',
+      'application/json; charset=utf-8, text/plain',
+      'application/json charset=utf-8',
+      'json',
+      '/json',
+      'application/',
+      'text/plain/x',
+      '; charset=utf-8',
+    ]) {
+      const refused = await put('typed', '{a}', { 'content-type': type });
+      expect([refused.status, type]).toEqual([400, type]);
+      expect(refused.json()).toMatchObject({ code: 'invalid_request' });
+    }
+    expect((await get('typed')).status).toBe(404);
+  });
+
+  httpCase('any media type is kept as it was sent, whatever its parameters', async () => {
+    for (const type of [
+      'application/vnd.a+json;v="1,2";q',
+      'multipart/form-data; boundary=----=_Part:1 2',
+      'TEXT/X-!#$%&.^`|~',
+    ]) {
+      expect([(await put('typed', '{a}', { 'content-type': type })).status, type]).not.toContain(400);
+      const read = await get('typed');
+      expect([read.headers['content-type'], read.body.toString()]).toEqual([type, '{a}']);
+    }
+  });
+
   httpCase('a gzip body of JSON is kept as what it holds', async () => {
     expect((await put('gz', gzipSync('{"a":1}'), gzipped)).status).toBe(201);
     expect((await get('gz')).body.toString()).toBe('{"a":1}');
