@@ -14,6 +14,8 @@ export interface Posted {
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
+  /** Whether the body is in a coding, such as gzip. */
+  readonly isEncoded: boolean;
   /** Undefined where it is longer than is read. */
   readonly body: Buffer | undefined;
 }
@@ -37,7 +39,8 @@ export function post(url: URL, { body, answerMaxBytes, ...options }: Posted): Pr
 
 async function answerOf(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   const { statusCode = 0, headers } = response;
-  const described = { status: statusCode, contentType: headers['content-type'] ?? '' };
+  const { 'content-type': contentType = '', 'content-encoding': encoding = 'identity' } = headers;
+  const described = { status: statusCode, contentType, isEncoded: encoding.toLowerCase() !== 'identity' };
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response) {

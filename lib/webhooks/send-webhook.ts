@@ -42,6 +42,8 @@ export async function sendWebhook(
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     accept: 'application/json, application/problem+json',
+    // Without it, any coding would be welcome.
+    'accept-encoding': 'identity',
     'user-agent': 'dormouse',
     'webhook-id': id,
     'webhook-timestamp': Math.floor(sentAt.getTime() / 1000),
@@ -86,13 +88,15 @@ function message(session: Session, context: Context) {
 }
 
 function resultOf(answer: Answer): unknown {
-  const { status, body } = answer;
+  const { status, body, isEncoded } = answer;
   if (status >= 300 && status < 400)
     throw failed(`the webhook answered ${status}, and redirects are not followed: set the URL it leads to`);
   if (status < 200 || status > 299)
     throw failed([`the webhook answered ${status}`, ...problemOf(answer)].join(': '));
   if (body === undefined) throw failed(`the webhook's answer is longer than ${webhookAnswerMaxBytes} bytes`);
   if (status === 204 || body.length === 0) return null;
+  if (isEncoded)
+    throw failed("the webhook's answer is compressed, which was not asked for: send it as it is");
   const parsed = parsedJson(body);
   if (parsed === undefined) throw failed(`the webhook answered ${status} with what is no JSON`);
   return parsed.value;

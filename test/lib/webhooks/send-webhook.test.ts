@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { JobTimeoutError } from '../../../lib/lifecycle/job-outcome.ts';
@@ -63,6 +64,20 @@ describe('a session that is sent to a webhook', () => {
     const { url } = await webhookReceiver(answer);
 
     expect(await jobOf({ url })).toMatchObject({ ok: true, result: null });
+  });
+
+  test('asks for an answer that is not compressed, and says so where one comes', async () => {
+    const { url, received } = await webhookReceiver((response, request) => {
+      const isWelcome = !/identity/.test(String(request.headers['accept-encoding']));
+      if (isWelcome || received.length > 1)
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"a":1}'));
+      else response.writeHead(200, { 'content-encoding': 'Identity' }).end('{"a":1}');
+    });
+
+    expect(await jobOf({ url })).toMatchObject({ ok: true, result: { a: 1 } });
+    expect(await reasonOf({ url })).toBe(
+      "the webhook's answer is compressed, which was not asked for: send it as it is",
+    );
   });
 
   test('has a job that fails where the answer says so', async () => {
