@@ -1,7 +1,8 @@
 /**
  * Whether a summary says nothing: no string in it has a visible character, and it holds no other value. What surrounds
- * the text in a model's message (role, type, ids, usage, …) is no content, and neither is what the model only thought, or
- * asked a tool to do. Names of properties and keys of maps say nothing by themselves. Iterative, so that no depth ends it.
+ * the text in a model's message or answer (role, type, ids, usage, …) is no content, nor is an error in its place, what
+ * the model only thought, or a tool that it asked for. Names of properties and keys of maps say nothing by themselves.
+ * Iterative, so that no depth ends it.
  */
 export function isEmptySummary(summary: unknown): boolean {
   const seen = new Set<object>();
@@ -49,11 +50,34 @@ function childrenOf(value: object): Iterable<unknown> | undefined {
   if (value instanceof RegExp || value instanceof URL || value instanceof URLSearchParams)
     return value.toString() === '' ? [] : undefined;
   if (isThought(value)) return [];
+  const ofAnswer = answers.find(({ is }) => is(value));
+  if (ofAnswer !== undefined) return ofAnswer.content.map((name) => Reflect.get(value, name));
   const ofMessage = 'role' in value;
   return Object.entries(value).flatMap(([name, child]) =>
     envelope.has(name) || (ofMessage && name === 'name') ? [] : [child],
   );
 }
+
+const has = (value: object, ...names: readonly string[]) => names.every((name) => name in value);
+
+/** Whole answers of the APIs of models, of which all but the content is about the answer: settings, filters, times. */
+const answers: readonly {
+  readonly is: (value: object) => boolean;
+  readonly content: readonly string[];
+}[] = [
+  { is: (value) => has(value, 'object', 'choices'), content: ['choices'] },
+  { is: (value) => Reflect.get(value, 'object') === 'response', content: ['output', 'output_text'] },
+  // Of Amazon Bedrock, by the AWS SDK.
+  { is: (value) => has(value, '$metadata'), content: ['output'] },
+  // Of Gemini: an answer, or that the prompt was blocked, and one of its candidates.
+  { is: (value) => has(value, 'promptFeedback'), content: ['candidates'] },
+  { is: (value) => has(value, 'candidates', 'usageMetadata'), content: ['candidates'] },
+  { is: (value) => has(value, 'safetyRatings'), content: ['content'] },
+  // Of Ollama.
+  { is: (value) => has(value, 'model', 'done'), content: ['message', 'response'] },
+  // A message of LangChain, serialized.
+  { is: (value) => has(value, 'lc', 'kwargs'), content: ['kwargs'] },
+];
 
 function isThought(part: object): boolean {
   if ('thought' in part && part.thought === true) return true;
@@ -68,6 +92,8 @@ const envelope: ReadonlySet<string> = new Set([
   ...['finish_reason', 'finishReason', 'stop_reason', 'stopReason', 'stop_sequence', 'stopSequence'],
   ...['usage', 'usage_metadata', 'usageMetadata', 'metadata', 'response_metadata', 'additional_kwargs'],
   ...['providerMetadata', 'provider_metadata', 'providerOptions', 'system_fingerprint', 'service_tier'],
+  // What an API answers in place of an answer, and nobody looked at.
+  ...['error', 'request_id', 'content_filter_results'],
   ...['timestamp', 'logprobs', 'annotations', 'refusal', 'cache_control', 'modelVersion', 'responseId'],
   ...['reasoning', 'reasoning_content', 'reasoning_details', 'reasoningContent', 'reasoningText'],
   ...['thinking', 'thought', 'signature', 'thoughtSignature'],

@@ -140,6 +140,49 @@ test.each([
   ['a reasoning item', [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Three' }] }]],
   ['a call of a tool', answer([{ type: 'tool_use', id: 't', name: 'search', input: { q: 'things' } }])],
   ['choices without content', { object: 'chat.completion', choices: [{ index: 0, message: answer(null) }] }],
+  ["an API's error", { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
+  ["an API's error in one text", { error: "model 'small' not found" }],
+  [
+    'filtered choices',
+    {
+      object: 'chat.completion',
+      choices: [{ index: 0, message: answer(''), content_filter_results: { hate: { severity: 'high' } } }],
+      prompt_filter_results: [{ prompt_index: 0 }],
+    },
+  ],
+  [
+    'an incomplete response',
+    {
+      ...{ object: 'response', output: [], temperature: 1, tool_choice: 'auto', instructions: 'Summarise.' },
+      incomplete_details: { reason: 'max_output_tokens' },
+    },
+  ],
+  [
+    'an answer of Bedrock without text',
+    {
+      $metadata: { httpStatusCode: 200, attempts: 1 },
+      output: { message: { role: 'assistant', content: [] } },
+      ...{ stopReason: 'max_tokens', usage: { inputTokens: 9 }, metrics: { latencyMs: 7 } },
+    },
+  ],
+  ['a blocked prompt', { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 9 } }],
+  [
+    'a blocked candidate',
+    {
+      candidates: [
+        { finishReason: 'SAFETY', safetyRatings: [{ category: 'HARM', probability: 'HIGH' }], tokenCount: 9 },
+      ],
+      usageMetadata: { promptTokenCount: 9 },
+    },
+  ],
+  [
+    'an answer of Ollama without text',
+    { model: 'm', message: { role: 'assistant', content: '' }, done: true, total_duration: 5, eval_count: 1 },
+  ],
+  [
+    'a serialized message without text',
+    { lc: 1, type: 'constructor', id: ['messages', 'AIMessage'], kwargs: { content: '', tool_calls: [] } },
+  ],
 ])('a summary of %s removes nothing', async (_, summary) => {
   await say(1, 3);
   clock.advanceSecs(7 * daySecs);
@@ -161,6 +204,22 @@ test.each([
   ['text after thoughts', answer('<think>hm</think>three')],
   ['text beside thoughts', answer([thought, { type: 'text', text: 'three' }])],
   ['a fact by name', { name: 'Ann' }],
+  ['a fact beside an error', { topic: 'parcels', error: 'the label did not print' }],
+  ['choices with text', { object: 'chat.completion', choices: [{ index: 0, message: answer('three') }] }],
+  [
+    'a response with text',
+    { object: 'response', output: [answer([{ type: 'output_text', text: 'three' }])] },
+  ],
+  [
+    'an answer of Bedrock',
+    { $metadata: {}, output: { message: { role: 'assistant', content: [{ text: 'three' }] } } },
+  ],
+  [
+    'a candidate',
+    { candidates: [{ content: { parts: [{ text: 'three' }] }, safetyRatings: [] }], usageMetadata: {} },
+  ],
+  ['an answer of Ollama', { model: 'm', done: true, response: 'three' }],
+  ['a serialized message', { lc: 1, id: ['AIMessage'], kwargs: { content: 'three' } }],
 ])('a summary of %s is one', async (_, summary) => {
   await say(1, 3);
   clock.advanceSecs(7 * daySecs);
