@@ -34,6 +34,8 @@ class AddressRefusedError extends DormouseError {
 
 /** RFC 1918, RFC 6598 and RFC 4193: what a VPC may have. */
 const privateRanges: ReadonlySet<string> = new Set(['private', 'carrierGradeNat', 'uniqueLocal']);
+/** What AWS serves each machine itself, its credentials included: what 169.254.169.254 is among those of IPv4. */
+const machineServices = ipaddr.IPv6.parseCIDR('fd00:ec2::/32');
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
@@ -69,7 +71,8 @@ function refusalOf(
   if (range === 'loopback' && loopback) return undefined;
   if (protocol !== 'https:')
     return new AddressRefusedError('http is for a server on your own machine only: use https');
-  if (privateRanges.has(range)) {
+  const isOfMachine = parsed.kind() === 'ipv6' && parsed.match(machineServices);
+  if (privateRanges.has(range) && !isOfMachine) {
     if (privateAddresses) return undefined;
     const hint = 'the setting worker.allowPrivateAddresses allows those of private networks';
     return new AddressRefusedError(`its address is not public (${range}); ${hint}`);

@@ -55,7 +55,14 @@ describe('the address of a webhook', () => {
 
     for (const address of ['10.1.2.3', '100.64.0.1', 'fd00::1', '93.184.215.14'])
       expect(await found(address)).toBe(address);
-    for (const address of ['127.0.0.1', '::1', '169.254.169.254', '169.254.170.2', 'fe80::1'])
+    for (const address of [
+      '127.0.0.1',
+      '::1',
+      '169.254.169.254',
+      '169.254.170.2',
+      'fe80::1',
+      'fd00:ec2::254',
+    ])
       await expect(found(address)).rejects.toThrow(/not public/);
   });
 
