@@ -11,7 +11,7 @@ import { checkPolicy, DEFAULT_RETENTION } from '../memory/retention.ts';
 import { jsonText } from '../persistence/json-text.ts';
 import { isJsonValue } from '../persistence/json-value.ts';
 import type { Counters } from '../sessions/counters.ts';
-import type { ErrorLog } from '../sessions/error-log.ts';
+import type { ErrorLog, NewError } from '../sessions/error-log.ts';
 import { eachSession, listSessions } from '../sessions/list-sessions.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
@@ -76,7 +76,7 @@ export function createRuntime(agentName: string, options: RuntimeOptions): Agent
       return listSessions(stores.sessions, { agent, limit, after });
     },
     memory: (session, identity) => createMemory(agent, session, identity, { stores, policy, clock, newId }),
-    recordError: (error) => stores.errors.record(agent, error, { at: clock(), maxErrors }),
+    recordError: async (error) => stores.errors.record(agent, checkError(error), { at: clock(), maxErrors }),
     listErrors: async (paging = {}) => {
       const { limit, after } = checkPaging(paging);
       return stores.errors.list({ agent, limit, after, maxErrors });
@@ -97,6 +97,19 @@ function checkMeta(meta: unknown): Readonly<Record<string, unknown>> {
   if (bytes > sessionMetaMaxBytes)
     throw new InvalidInputError('meta', `is ${bytes} bytes as JSON, the limit is ${sessionMetaMaxBytes}`);
   return meta as Readonly<Record<string, unknown>>;
+}
+
+const errorFields = fieldsOf<NewError>()({ where: 1, msg: 1, stack: 1, sessionId: 1, runId: 1 });
+
+/** An `Error` is none: where it happened is for its caller to say. */
+function checkError(error: NewError): NewError {
+  checkFields('error', error, errorFields);
+  for (const field of ['where', 'msg', 'stack', 'sessionId', 'runId'] as const) {
+    const isOptional = field !== 'where' && field !== 'msg';
+    if (typeof error[field] === 'string' || (isOptional && error[field] === undefined)) continue;
+    throw new InvalidInputError(`error.${field}`, 'must be a string');
+  }
+  return error;
 }
 
 function checkWhole(field: string, value: number): number {

@@ -71,6 +71,13 @@ describe('a field that nothing reads', () => {
       ],
       [() => memory.recent(unchecked(null as unknown as object)), 'query: must be an object'],
       [() => memory.listCapsules(unchecked({ since: 1 })), "query: there is no field 'since'"],
+      [
+        () => runtime.recordError(unchecked({ where: 'x', mgs: 'why' })),
+        "error: there is no field 'mgs'; did you mean 'msg'?",
+      ],
+      [() => runtime.recordError(unchecked(new Error('why'))), 'error.where: must be a string'],
+      [() => runtime.recordError(unchecked({ where: 'x', msg: 'why', stack: null })), 'error.stack'],
+      [() => runtime.recordError(unchecked(null as unknown as object)), 'error: must be an object'],
       [() => runtime.listErrors(unchecked({ limt: 1 })), "did you mean 'limit'?"],
       [() => runtime.listSessionPage(unchecked({ cursor: 'x' })), "there is no field 'cursor'"],
       [() => memory.forgetMessages(unchecked({ ...range, until: 1 })), "there is no field 'until'"],
