@@ -4,6 +4,7 @@ import { contentTypeMaxChars, sentMaxValues } from '../../lib/defaults.ts';
 import { InvalidStateError, TooLargeError } from '../../lib/errors.ts';
 import { decodeSentRich, richContentType } from '../../lib/persistence/codec.ts';
 import type { DumpFormat } from '../../lib/persistence/snapshot-store.ts';
+import { checkDigests } from './digests.ts';
 import { HttpError } from './http-error.ts';
 import { jsonFault } from './json-fault.ts';
 import { assertJsonWithin } from './json-size.ts';
@@ -32,6 +33,7 @@ export interface Content {
 export async function readContent(request: HttpRequest, maxDepth: number = sentMaxDepth): Promise<Content> {
   const contentType = contentTypeOf(request);
   const body = request.body();
+  checkDigests(request, body);
   const compressed = isGzip(request);
   const data = compressed
     ? await inflateBody(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType)

@@ -1,11 +1,17 @@
 import { jsonMaxDepth } from '../../lib/defaults.ts';
 import { readContent } from './content.ts';
+import { checkDigests } from './digests.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpRequest } from './request.ts';
 
 /** The JSON of a request; undefined where it has no body. It can be written as JSON again, exactly. */
 export async function jsonBody(request: HttpRequest): Promise<unknown> {
-  if (request.body().length === 0) return undefined;
+  const body = request.body();
+  if (body.length === 0) {
+    // None was sent, or all of it was lost.
+    checkDigests(request, body);
+    return undefined;
+  }
   const { format, value } = await readContent(request, jsonMaxDepth);
   if (format !== 'json')
     throw new HttpError('unsupported_media_type', 'this resource takes application/json');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
 import { randomBytesOf, sha256 } from '../support/random-bytes.ts';
@@ -27,6 +28,40 @@ describe('bodies, encodings and limits', () => {
       expect(refused.body.toString()).not.toContain('secret');
     }
     expect((await get('refused')).status).toBe(404);
+  });
+
+  httpCase('a body that is not the one its digest is of is 400, and nothing is stored', async () => {
+    const [body, other] = [gzipSync('{"a":1}'), Buffer.from('{"a":1}')];
+    const of = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('base64');
+    const sha256Of = (bytes: Buffer) => `sha-256=:${of('sha256', bytes)}:`;
+    const sha512Of = (bytes: Buffer) => `sha-512=:${of('sha512', bytes)}:`;
+
+    for (const header of [
+      { 'content-md5': of('md5', other) },
+      { 'content-digest': sha256Of(other) },
+      { 'repr-digest': sha512Of(other) },
+      { 'content-digest': `${sha256Of(body)}, ${sha512Of(other)}` },
+      { 'content-digest': 'sha-256=AAAA' },
+      { 'content-digest': '' },
+      { 'content-md5': '' },
+    ]) {
+      const refused = await put('digest', body, { ...gzipped, ...header } as Record<string, string>);
+      expect([refused.status, header]).toEqual([400, header]);
+      expect(refused.json()).toMatchObject({ code: 'invalid_request' });
+    }
+    expect((await get('digest')).status).toBe(404);
+
+    for (const header of [
+      { 'content-md5': of('md5', body) },
+      { 'content-digest': `unixsum=:AAAA:, ${sha512Of(body)}`, 'repr-digest': sha256Of(body) },
+    ]) {
+      const { status } = await put('digest', body, { ...gzipped, ...header } as Record<string, string>);
+      expect([status, header]).not.toContain(400);
+    }
+    expect((await get('digest')).body.toString()).toBe('{"a":1}');
+
+    const lost = { headers: { ...json, 'content-digest': sha256Of(Buffer.from('{"meta":{}}')) } };
+    expect((await call('PUT', `/v1/agents/${agent}/sessions/digest`, lost)).status).toBe(400);
   });
 
   httpCase('a Content-Type that names no media type, or several, is 400, and nothing is stored', async () => {
