@@ -131,6 +131,6 @@ export function checkIdentity(identity: unknown, field: string): Identity {
   return name === undefined ? { id } : { id, name };
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
