@@ -9,6 +9,13 @@ import type { HttpRequest } from './request.ts';
 export function checkRequest(query: readonly string[], request: HttpRequest): void {
   checkQuery(query, request);
   checkHeaders(request);
+  if (request.method === 'DELETE') checkNoBody('a DELETE', request.body());
+}
+
+/** What is to be done stands in the URL: who says it in a body would have something else done. */
+export function checkNoBody(what: string, body: Uint8Array): void {
+  if (body.length > 0)
+    throw new HttpError('invalid_request', `${what} takes no body: send what it says in the URL`);
 }
 
 /** Refuses parameters that are not known, or sent twice, by name. */

@@ -1,4 +1,4 @@
-import { checkQuery } from '../../functions/http/checked-request.ts';
+import { checkNoBody, checkQuery } from '../../functions/http/checked-request.ts';
 import { HttpError } from '../../functions/http/http-error.ts';
 import { momentOf } from '../../functions/http/query-timestamp.ts';
 import { repeatedNames } from '../../functions/http/request.ts';
@@ -10,6 +10,7 @@ import { messageOf } from '../../lib/message-of.ts';
 import { decodePath } from './event.ts';
 import type { Fire } from './fire-schedule.ts';
 import type { Answer } from './gateway.ts';
+import { readBody } from './request-body.ts';
 
 export interface LocalRoutesOptions {
   readonly agents: ReadonlyMap<string, AgentDefinition>;
@@ -48,7 +49,8 @@ export function localRoutes(options: LocalRoutesOptions): Answer {
     },
   ];
 
-  return async ({ method, url = '' }) => {
+  return async (request) => {
+    const { method, url = '' } = request;
     const path = decodePath(url);
     const route = routes.find((candidate) => candidate.path.test(path));
     if (route === undefined) throw new HttpError('not_found', 'no such resource');
@@ -61,6 +63,7 @@ export function localRoutes(options: LocalRoutesOptions): Answer {
       query: Object.fromEntries(searchParams),
       repeated: repeatedNames(search.slice(1)),
     });
+    checkNoBody('this route', await readBody(request));
     const [, parameter = ''] = route.path.exec(path) ?? [];
     return toResult(await route.answer(parameter, searchParams));
   };

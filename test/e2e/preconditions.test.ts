@@ -258,6 +258,26 @@ describe('conditional requests', () => {
     for (const path of [value, known]) expect((await call('GET', path)).json()).toBe('blue');
   });
 
+  httpCase('a DELETE with a body is 400, and does nothing', async () => {
+    const session = `/v1/agents/${agent}/sessions/${key}`;
+    await call('PUT', session, { headers: json, body: '{}' });
+    await call('PUT', `${session}/users/ann/color`, { headers: json, body: '"blue"' });
+
+    for (const [path, body] of [
+      [session, '{"memory":"forget"}'],
+      [`${session}/users/ann/color`, '{"key":"other"}'],
+      [`${session}/messages?from=0&to=1`, '{"capsules":"forget"}'],
+      [at(key), '{}'],
+    ] as const) {
+      const headers = { ...json, 'content-length': String(body.length) };
+      const refused = await call('DELETE', path, { headers, body });
+      expect([refused.status, path]).toEqual([400, path]);
+      expect(refused.json()).toMatchObject({ code: 'invalid_request' });
+    }
+    expect((await call('GET', `${session}/users/ann/color`)).json()).toBe('blue');
+    await unchanged();
+  });
+
   httpCase('headers that say no more than the request does are as good as absent', async () => {
     const headers = {
       ...json,

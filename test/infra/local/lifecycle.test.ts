@@ -161,6 +161,15 @@ describe('a schedule', () => {
     expect(await runsOf(server, 'a')).toEqual([]);
   });
 
+  it('is not fired by a request that says in a body what it wants', async () => {
+    const server = await start({ agents });
+
+    const refused = await call(server, 'POST', '/_local/schedules/nightly/fire', { time });
+
+    expect(refused).toMatchObject({ status: 400, answer: { code: 'invalid_request' } });
+    expect(await runsOf(server, 'a')).toEqual([]);
+  });
+
   it('fires on time where the server is asked to, and not otherwise', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     vi.setSystemTime('2027-01-01T11:59:59.950Z');
