@@ -188,8 +188,13 @@ export function inMemoryMemoryStore({
     async getValue(scope, key) {
       return valuesOf(scope).get(key)?.dump;
     },
-    async listValues(scope) {
-      return [...valuesOf(scope).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    async listValues(scope, { limit, after }) {
+      const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+      const left = [...valuesOf(scope).values()]
+        .filter(({ key }) => after === undefined || byBytes(key, after) > 0)
+        .sort((a, b) => byBytes(a.key, b.key));
+      const items = left.slice(0, limit);
+      return { items, next: left.length > limit ? items.at(-1)?.key : undefined };
     },
     async forgetValue(scope, key) {
       return valuesOf(scope).delete(key);

@@ -1,11 +1,12 @@
-import { exportPageBytes, recentPageSize } from '../defaults.ts';
 import type { ExportedMemory, ExportedPart } from './agent-memory.ts';
+import { inPagesOfBytes } from './every-record.ts';
 import type { MemoryContext } from './memory-context.ts';
 import type { RecordKind, StoredRecord, ValueScope } from './memory-store.ts';
 import type { Capsule, Message } from './message.ts';
 import { unpackCapsule, unpackMessage, unpackValue } from './message-codec.ts';
+import { everyValue } from './named-values.ts';
 
-/** What is held at a time is a page of about a megabyte, the values of one identity, or the agent's knowledge, packed. */
+/** What is held at a time is a page of about a megabyte, packed, and the names of the identities. */
 export async function* exportParts(context: MemoryContext): AsyncGenerator<ExportedPart, void, undefined> {
   const { store, scope } = context;
   for await (const record of recordsOf(context, 'message'))
@@ -14,27 +15,19 @@ export async function* exportParts(context: MemoryContext): AsyncGenerator<Expor
     yield { kind: 'capsule', value: await unpackCapsule(record) };
   for (const identity of await store.listIdentities(scope)) {
     const user: ValueScope = { kind: 'user', ...scope, identity };
-    for (const { key, dump } of await store.listValues(user))
+    for await (const { key, dump } of everyValue(store, user))
       yield { kind: 'user', identity, key, value: await unpackValue(dump) };
   }
-  for (const { key, dump } of await store.listValues({ kind: 'knowledge', agent: scope.agent }))
+  const knowledge: ValueScope = { kind: 'knowledge', agent: scope.agent };
+  for await (const { key, dump } of everyValue(store, knowledge))
     yield { kind: 'knowledge', key, value: await unpackValue(dump) };
 }
 
-/** The first read is small, and later ones are larger for as long as records are small. */
-async function* recordsOf(
+function recordsOf(
   { store, scope }: MemoryContext,
   kind: RecordKind,
 ): AsyncGenerator<StoredRecord, void, undefined> {
-  let after: string | undefined;
-  let limit = 4;
-  do {
-    const { items, next } = await store.list(scope, kind, { order: 'asc', limit, after });
-    yield* items;
-    const bytes = items.reduce((sum, { dump }) => sum + dump.data.length, 0);
-    limit = bytes > exportPageBytes ? Math.ceil(limit / 2) : Math.min(limit * 2, recentPageSize);
-    after = next;
-  } while (after !== undefined);
+  return inPagesOfBytes((query) => store.list(scope, kind, { order: 'asc', ...query }));
 }
 
 export async function exportMemory(context: MemoryContext): Promise<ExportedMemory> {

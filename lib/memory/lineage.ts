@@ -3,7 +3,7 @@ import type { MemoryContext } from './memory-context.ts';
 import type { AppendRequest, ValueScope } from './memory-store.ts';
 import type { Capsule } from './message.ts';
 import { unpackCapsule, unpackValue } from './message-codec.ts';
-import { setValue } from './named-values.ts';
+import { everyValue, setValue } from './named-values.ts';
 
 /** What a capsule was made of: the sources of its own messages, and the capsule before. */
 type Provenance = Pick<Capsule, 'sourceIds' | 'previousId'>;
@@ -51,7 +51,7 @@ export async function readChain(context: Pick<MemoryContext, 'store' | 'scope'>)
   const kept = new Set<string>();
   /** Only who follows the chain needs what is left of those that are gone. */
   const readKept = async () => {
-    for (const { key, dump } of await store.listValues(lineageScope(scope))) {
+    for await (const { key, dump } of everyValue(store, lineageScope(scope))) {
       kept.add(key);
       if (!known.has(key)) known.set(key, (await unpackValue(dump)) as Provenance);
     }

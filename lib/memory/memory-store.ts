@@ -102,6 +102,18 @@ export interface NamedValue {
   readonly dump: Dump;
 }
 
+export interface ValueQuery {
+  readonly limit: number;
+  /** The `next` of the page before: the key that ended it. */
+  readonly after?: string | undefined;
+}
+
+export interface ValuePage {
+  readonly items: readonly NamedValue[];
+  /** Set where another value follows. */
+  readonly next?: string | undefined;
+}
+
 /**
  * Where memory goes. The order of records is total and stable: by time, then by arrival. A record is stored under its
  * id once; it never changes, and two scopes share nothing. Expired records are absent in every
@@ -155,8 +167,8 @@ export interface MemoryStore {
     options?: Pick<AppendRequest, 'admit' | 'since'>,
   ): Promise<void>;
   getValue(scope: ValueScope, key: string): Promise<Dump | undefined>;
-  /** In key order. */
-  listValues(scope: ValueScope): Promise<readonly NamedValue[]>;
+  /** One page, in the order of the keys' UTF-8 bytes. */
+  listValues(scope: ValueScope, query: ValueQuery): Promise<ValuePage>;
   /** Resolves false when nothing was stored under the key. */
   forgetValue(scope: ValueScope, key: string): Promise<boolean>;
   /** The identities that have data in the session, in order. */

@@ -1,7 +1,15 @@
 import { valueMaxBytes } from '../defaults.ts';
 import { ForbiddenByPolicyError, InvalidInputError, TooLargeError } from '../errors.ts';
 import { checkName } from '../input.ts';
-import type { AppendRequest, MemoryStore, NamedValue, ValueScope } from './memory-store.ts';
+import { inPagesOfBytes } from './every-record.ts';
+import type {
+  AppendRequest,
+  MemoryStore,
+  NamedValue,
+  ValuePage,
+  ValueQuery,
+  ValueScope,
+} from './memory-store.ts';
 import { packValue, unpackValue } from './message-codec.ts';
 import type { RetentionPolicy } from './retention.ts';
 
@@ -12,8 +20,8 @@ export interface NamedValues {
   set(key: string, value: unknown): Promise<void>;
   /** Resolves false when it was not set. */
   forget(key: string): Promise<boolean>;
-  /** In key order, packed: see `unpackValue`. */
-  entries(): Promise<readonly NamedValue[]>;
+  /** One page in the order of the keys, packed: see `unpackValue`. */
+  list(query: ValueQuery): Promise<ValuePage>;
 }
 
 /** @param admit decides whether a value may be set: what it throws, `set` rejects */
@@ -32,7 +40,7 @@ export function namedValues(
       if (!policy.forgetAllowed) throw new ForbiddenByPolicyError(policy.name, 'forgetting');
       return store.forgetValue(scope, checkName('key', key));
     },
-    entries: () => store.listValues(scope),
+    list: (query) => store.listValues(scope, query),
   };
 }
 
@@ -52,9 +60,15 @@ export async function setValue(
 
 /** All values of a scope by key. Built without a setter, so that a key such as `__proto__` is only a key. */
 export async function valuesOf(store: MemoryStore, scope: ValueScope): Promise<Record<string, unknown>> {
-  return Object.fromEntries(await Promise.all((await store.listValues(scope)).map(entryOf)));
+  const entries: [string, unknown][] = [];
+  for await (const { key, dump } of everyValue(store, scope)) entries.push([key, await unpackValue(dump)]);
+  return Object.fromEntries(entries);
 }
 
-async function entryOf({ key, dump }: NamedValue): Promise<[string, unknown]> {
-  return [key, await unpackValue(dump)];
+/** The values of a scope in the order of their keys, of which a page of about a megabyte is held. */
+export function everyValue(
+  store: MemoryStore,
+  scope: ValueScope,
+): AsyncGenerator<NamedValue, void, undefined> {
+  return inPagesOfBytes((query) => store.listValues(scope, query));
 }

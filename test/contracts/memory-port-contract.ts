@@ -46,7 +46,8 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
     const put = async (of: ValueScope, ...keys: string[]) => {
       for (const key of keys) await store.putValue(of, key, await packValue(key, 'value'));
     };
-    const keysOf = async (of: ValueScope) => (await store.listValues(of)).map(({ key }) => key);
+    const keysOf = async (of: ValueScope) =>
+      (await store.listValues(of, { limit: 50 })).items.map(({ key }) => key);
     const user = (identity: string, more: Partial<MemoryScope> = {}): ValueScope => ({
       ...{ kind: 'user', ...scope, identity, ...more },
     });
@@ -69,6 +70,27 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
       expect(await keysOf(knowledge)).toEqual([...'abcdefgh']);
     });
 
+    test('values are listed in pages, by the bytes of their keys, past those that were forgotten', async () => {
+      // As UTF-16 the last two would be the other way round.
+      const keys = ['a', 'b', 'b/c', 'ba', 'é', '\uFFFD', '\u{1F980}'];
+      for (const of of [user('ann'), { kind: 'knowledge', agent: scope.agent } as const]) {
+        await put(of, ...keys.toReversed(), ...Array.from({ length: 12 }, (_, index) => `aa${index}`));
+        for (let index = 0; index < 12; index++) await store.forgetValue(of, `aa${index}`);
+        for (const limit of [1, 2, 3, 7, 8]) {
+          const listed: string[] = [];
+          let after: string | undefined;
+          do {
+            const { items, next } = await store.listValues(of, { limit, after });
+            listed.push(...items.map(({ key }) => key));
+            if (next !== undefined) expect(items).toHaveLength(limit);
+            after = next;
+          } while (after !== undefined);
+          expect(listed, `in pages of ${limit}`).toEqual(keys);
+        }
+        expect(await store.listValues(of, { limit: 7, after: '\u{1F980}' })).toEqual({ items: [] });
+      }
+    });
+
     test('a value is read by its key, as it was set last, until it is forgotten', async () => {
       const knowledge: ValueScope = { kind: 'knowledge', agent: scope.agent };
       const lineage: ValueScope = { kind: 'lineage', ...scope };
@@ -77,7 +99,9 @@ export function describeMemoryPort(name: string, setUp: () => Promise<MemoryStor
         const [first, last] = [await packValue('first', 'value'), await packValue('last', 'value')];
         for (const dump of [first, last]) await store.putValue(of, 'x/y', dump);
 
-        expect(await store.getValue(of, 'x/y')).toEqual((await store.listValues(of))[0]?.dump);
+        expect(await store.getValue(of, 'x/y')).toEqual(
+          (await store.listValues(of, { limit: 1 })).items[0]?.dump,
+        );
         expect(Buffer.from((await store.getValue(of, 'x/y'))?.data ?? [])).toEqual(Buffer.from(last.data));
         expect(await store.getValue(of, 'x')).toBeUndefined();
         expect(await store.getValue(user('bob'), 'x/y')).toBeUndefined();

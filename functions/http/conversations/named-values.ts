@@ -25,16 +25,14 @@ export function handlesOfValues(find: FindValues): Record<'list' | 'get' | 'put'
     async list(request, services) {
       const { values, list } = await find(request, services);
       const page = { list, limit: pageLimit(request), after: decodeCursor(list, request) };
-      const entries = await values.entries();
       return pageAnswer(page, async (limit, after) => {
         if (after !== undefined) checkName('after', after);
-        const left = after === undefined ? entries : entries.filter(({ key }) => key > after);
-        const items = await Promise.all(
-          left
-            .slice(0, limit)
-            .map(async ({ key, dump }) => ({ key, value: serializeValue(await unpackValue(dump)) })),
-        );
-        return { items, next: left.length > limit ? items.at(-1)?.key : undefined };
+        const { items, next } = await values.list({ limit, after });
+        const serialized = items.map(async ({ key, dump }) => ({
+          key,
+          value: serializeValue(await unpackValue(dump)),
+        }));
+        return { items: await Promise.all(serialized), next };
       });
     },
 

@@ -63,7 +63,7 @@ export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore
     putValue: (scope, key, dump, putOptions) =>
       translatedCall(() => putValue(table, scope, key, dump, putOptions)),
     getValue: (scope, key) => translatedCall(() => getValue(table, scope, key)),
-    listValues: (scope) => translatedCall(() => listValues(table, scope)),
+    listValues: (scope, query) => translatedCall(() => listValues(table, scope, query)),
     forgetValue: (scope, key) => translatedCall(() => forgetValue(table, scope, key)),
     listIdentities: (scope) => translatedCall(() => listIdentities(table, scope)),
   };

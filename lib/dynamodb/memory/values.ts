@@ -1,8 +1,14 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import pMap from 'p-map';
-import { chunkConcurrency, knowledgeShards, raceAttempts } from '../../defaults.ts';
+import { knowledgeShards, raceAttempts } from '../../defaults.ts';
 import { CorruptError, ForgottenMeanwhileError, UnavailableError } from '../../errors.ts';
-import type { AppendRequest, MemoryScope, NamedValue, ValueScope } from '../../memory/memory-store.ts';
+import type {
+  AppendRequest,
+  MemoryScope,
+  NamedValue,
+  ValuePage,
+  ValueQuery,
+  ValueScope,
+} from '../../memory/memory-store.ts';
 import type { Dump } from '../../persistence/snapshot-store.ts';
 import { storeKeyScope } from '../../persistence/store-key.ts';
 import { shardOf } from '../../sessions/shard-of.ts';
@@ -10,7 +16,7 @@ import type { ChunkedTable } from '../chunk-rows.ts';
 import { ExpressionParts } from '../expression.ts';
 import type { Item } from '../item.ts';
 import { checkedKey } from '../item.ts';
-import { queryPages } from '../query-pages.ts';
+import { type PagedQuery, queryPages } from '../query-pages.ts';
 import { formatInfo, parseHead, parseInfo } from '../snapshots/head.ts';
 import { isConditionFailure } from '../translate-error.ts';
 import { forgetMarker, notFenced } from './fence.ts';
@@ -111,24 +117,74 @@ export async function getValue(
   return Item === undefined || isMarker(Item) ? undefined : parseValue(Item, valuePrefix(scope)).dump;
 }
 
-export async function listValues(table: ChunkedTable, scope: ValueScope): Promise<NamedValue[]> {
+/**
+ * Knowledge lies in several partitions, each in order: of each, no more is held than a page of DynamoDB, a megabyte.
+ */
+export async function listValues(
+  table: ChunkedTable,
+  scope: ValueScope,
+  { limit, after }: ValueQuery,
+): Promise<ValuePage> {
   const partitions =
     scope.kind !== 'knowledge'
       ? [memoryPartition(scope)]
       : Array.from({ length: knowledgeShards }, (_, shard) => knowledgePartition(scope.agent, shard));
   const prefix = valuePrefix(scope);
-  const items = await pMap(partitions, (pk) => itemsOf(table, pk, prefix), { concurrency: chunkConcurrency });
-  const values = items
-    .flat()
-    .filter((item) => !isMarker(item))
-    .map((item) => parseValue(item, prefix));
-  return values.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const range = { prefix, after, limit: limit + 1 };
+  const sorted = partitions.map((pk) => valuesIn(table, pk, range));
+  const found: NamedValue[] = [];
+  const firsts = await Promise.all(sorted.map((values) => values.next()));
+  while (found.length <= limit) {
+    const first = indexOfFirst(firsts);
+    const value = firsts[first]?.value;
+    if (value === undefined) break;
+    found.push(parseValue(value, prefix));
+    if (found.length <= limit) firsts[first] = await (sorted[first] as (typeof sorted)[number]).next();
+  }
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? items.at(-1)?.key : undefined };
+}
+
+/** Items read at once where what was read was forgotten. */
+const markersRead = 100;
+
+/** Of these items the one whose key comes first, by its bytes. */
+function indexOfFirst(items: readonly IteratorResult<Item, void>[]): number {
+  let first = 0;
+  for (const [index, { value }] of items.entries()) {
+    const least = items[first]?.value;
+    if (value !== undefined && (least === undefined || Buffer.compare(keyBytes(value), keyBytes(least)) < 0))
+      first = index;
+  }
+  return first;
+}
+
+function keyBytes({ sk }: Item): Buffer {
+  return Buffer.from(sk?.S ?? '');
+}
+
+async function* valuesIn(
+  table: ChunkedTable,
+  pk: string,
+  { prefix, after, limit }: { prefix: string; after: string | undefined; limit: number },
+): AsyncGenerator<Item, void, undefined> {
+  const start = after === undefined ? undefined : { pk: { S: pk }, sk: { S: prefix + after } };
+  // Many a value may have been forgotten.
+  let read = limit / 2;
+  const more = () => {
+    read = Math.min(read * 2, Math.max(limit, markersRead));
+    return read;
+  };
+  for await (const items of itemPages(table, pk, prefix, { ExclusiveStartKey: start, limit: more }))
+    yield* items.filter((item) => !isMarker(item));
 }
 
 export async function listIdentities(table: ChunkedTable, scope: MemoryScope): Promise<string[]> {
-  const items = await itemsOf(table, memoryPartition(scope), userPrefix, ['sk', 'fence']);
-  const escaped = items.filter((item) => !isMarker(item)).map(({ sk }) => sk?.S?.split('/')[1] ?? '');
-  return [...new Set(escaped)].map(decodeURIComponent).sort();
+  const escaped = new Set<string>();
+  const attributes = { ProjectionExpression: 'sk, fence' };
+  for await (const items of itemPages(table, memoryPartition(scope), userPrefix, attributes))
+    for (const item of items) if (!isMarker(item)) escaped.add(item.sk?.S?.split('/')[1] ?? '');
+  return [...escaped].map(decodeURIComponent).sort();
 }
 
 const userPrefix = 'user/';
@@ -165,21 +221,18 @@ function parseValue(item: Item, prefix: string): NamedValue {
   };
 }
 
-async function itemsOf(
+function itemPages(
   table: ChunkedTable,
   pk: string,
   prefix: string,
-  attributes?: readonly string[],
-): Promise<Item[]> {
+  page: Pick<PagedQuery, 'limit' | 'ExclusiveStartKey' | 'ProjectionExpression'>,
+): AsyncGenerator<Item[], void, undefined> {
   const parts = new ExpressionParts();
   const inPartition = `pk = ${parts.value({ S: pk })}`;
-  const query = {
+  return queryPages(table.client, {
     TableName: table.tableName,
     KeyConditionExpression: `${inPartition} AND begins_with(sk, ${parts.value({ S: prefix })})`,
-    ...(attributes && { ProjectionExpression: attributes.join(', ') }),
+    ...page,
     ...parts.attributes,
-  };
-  const items: Item[] = [];
-  for await (const page of queryPages(table.client, query)) items.push(...page);
-  return items;
+  });
 }

@@ -123,9 +123,9 @@ test('a forget asks the store for what it has found, and for nothing where it fo
       requests.push([kind, ...ids]);
       return store.forgetIds(scope, kind, ids, moment);
     },
-    listValues(scope) {
+    listValues(scope, query) {
       requests.push(scope.kind);
-      return store.listValues(scope);
+      return store.listValues(scope, query);
     },
   }));
   const window = await memory.remember({ id: 'a', content: 'a', source: 'doc' });

@@ -101,7 +101,7 @@ async function state() {
   const { items } = await store.list(scope, 'message', { order: 'asc', limit: 10 });
   return {
     messages: items.map(({ id, at, dump }) => [id, at, Buffer.from(dump.data).toString('base64')]),
-    values: (await store.listValues(user)).map(({ key }) => key),
+    values: (await store.listValues(user, { limit: 50 })).items.map(({ key }) => key),
     forgotten: await store.forgottenAmong(scope, ['small', 'large']),
   };
 }

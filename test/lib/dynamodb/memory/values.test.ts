@@ -36,7 +36,7 @@ test('values, and who has them, are read consistently, on over empty pages, to a
   const next = { pk, sk: { S: 'user/ann/a' } };
   const page = (...keys: string[]) => keys.map((key) => ({ ...value, sk: { S: `user/ann/${key}` } }));
   for (const [list, expected] of [
-    [() => memory.listValues(user), [{ key: 'a' }, { key: 'b' }]],
+    [async () => (await memory.listValues(user, { limit: 2 })).items, [{ key: 'a' }, { key: 'b' }]],
     [() => memory.listIdentities(scope), ['ann']],
   ] as const) {
     dynamoDb.reset();
@@ -63,7 +63,7 @@ test.each([
   dynamoDb.on(QueryCommand).resolves({ Items: [item] });
   dynamoDb.on(GetItemCommand).resolves({ Item: item });
 
-  await expect(memory.listValues(user)).rejects.toMatchObject({ code: 'corrupt' });
+  await expect(memory.listValues(user, { limit: 1 })).rejects.toMatchObject({ code: 'corrupt' });
   await expect(memory.getValue(user, 'a')).rejects.toMatchObject({ code: 'corrupt' });
   expect(dynamoDb.commandCalls(GetItemCommand)[0]?.args[0].input).toMatchObject({
     ...{ Key: { pk, sk: { S: 'user/ann/a' } }, ConsistentRead: true },
