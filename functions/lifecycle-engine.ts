@@ -4,6 +4,7 @@ import { runsTable } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
 import type { Secrets } from '../lib/lifecycle/secrets.ts';
 import { type AgentHandles, agentHandle } from '../lib/persistence/agent-handle.ts';
+import type { Run } from '../lib/runs/run.ts';
 import { type RunEngine, runEngine } from '../lib/runs/run-engine.ts';
 import type { RunStore } from '../lib/runs/run-store.ts';
 import { sqsRunQueue } from '../lib/sqs/sqs-run-queue.ts';
@@ -23,7 +24,7 @@ import { agentOfScope, scopeOf, tenantOfScope } from './tenancy.ts';
 
 /** What dispatcher, workers and the routes of runs work with. */
 export function lifecycleEngine(services: Services, secrets?: Secrets): RunEngine {
-  const { agents } = services;
+  const { agents, logger = jobLog() } = services;
   const { runs, leases, queue } = lifecycleStores(services);
   return runEngine({
     agents: { get: (scope) => agents.get(agentOfScope(scope)) },
@@ -31,9 +32,18 @@ export function lifecycleEngine(services: Services, secrets?: Secrets): RunEngin
     ...{ runs: countingJobs(runs), leases, queue },
     handles: instancesOf(services),
     secrets,
-    logger: jobLog(),
-    onEnd: noteRunEnd,
+    logger,
+    onEnd(run) {
+      noteRunEnd(run);
+      logger.info('a run ended', endOf(run));
+    },
   });
+}
+
+/** Of its reason nothing: it may quote a failure. */
+function endOf({ agent, action, runId, status, sessions, ok, failed, startedAt, finishedAt }: Run) {
+  const ms = finishedAt === undefined ? undefined : finishedAt.getTime() - startedAt.getTime();
+  return { agent, action, runId, status, sessions, ok, failed, ms };
 }
 
 /** Instances where the HTTP API keeps them: those of the tenant whose run it is. */

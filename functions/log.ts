@@ -3,6 +3,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context } from 'aws-lambda';
 import { environment } from '../lib/environment.ts';
 import type { JobLogger } from '../lib/lifecycle/session-job.ts';
+import { loggableThrown } from './loggable.ts';
 import { once } from './once.ts';
 import { agentOfScope, tenantOfScope } from './tenancy.ts';
 
@@ -42,10 +43,12 @@ export function jobLog(): JobLogger {
   };
 }
 
-function shown({ agent, sessionId, ...others }: Readonly<Record<string, unknown>> = {}) {
+function shown(details: Readonly<Record<string, unknown>> = {}) {
+  const { agent, sessionId, thrown, ...others } = details;
   return {
     ...(typeof agent === 'string' && loggableScope(agent)),
     ...(typeof sessionId === 'string' && { sessionHash: hashOf(sessionId) }),
+    ...('thrown' in details && loggableThrown(thrown)),
     ...others,
   };
 }

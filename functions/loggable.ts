@@ -32,6 +32,16 @@ export function loggable(error: unknown): Record<string, unknown> {
   return { code, error: chain };
 }
 
+/** What a log line says of what an action threw: where it arose. Its message may quote a memory or a state. */
+export function loggableThrown(thrown: unknown): Record<string, unknown> {
+  try {
+    return { thrown: thrown instanceof Error ? safeName(thrown) : typeof thrown, at: framesOf(thrown) };
+  } catch {
+    // A Proxy, or a getter, that throws itself.
+    return { thrown: typeof thrown, at: [] };
+  }
+}
+
 /**
  * What is answered in place of what a callback or a schema says, which may quote the state. Undefined for any other
  * error. The path has names of the state, which are the caller's own.

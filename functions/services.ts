@@ -6,6 +6,7 @@ import { indexAgents } from '../lib/agents/define-agent.ts';
 import { dynamoDbStore } from '../lib/dynamodb/dynamodb-store.ts';
 import { snapshotsTable, type TableDescriptor } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
+import type { JobLogger } from '../lib/lifecycle/session-job.ts';
 import type { PersistenceConfig } from '../lib/persistence/persistence-config.ts';
 import type { SnapshotCatalog } from '../lib/persistence/snapshot-store.ts';
 import type { Overlap } from '../lib/runs/run.ts';
@@ -28,6 +29,12 @@ export interface Services {
   readonly overlap?: Overlap | undefined;
   /** Aborted when a host is about to end: its workers then hand on what they have not begun. */
   readonly stop?: AbortSignal | undefined;
+  /** Where actions and the engine write, in place of the log of the functions: for a host with a console. */
+  readonly logger?: JobLogger | undefined;
+  /** Told why a request failed, for a host whose reader may see what callbacks say. */
+  readonly onRequestFailed?: ((error: unknown) => void) | undefined;
+  /** Whether callers are shown the stacks of the error log: they are unless it is false. */
+  readonly showStacks?: boolean | undefined;
   /** Told why a message failed, for a host that is the queue as well: the worker's answer says only which. */
   readonly onMessageFailed?: ((error: unknown) => void) | undefined;
 }
@@ -55,6 +62,7 @@ function createServices(env: Env, definitions: readonly AgentDefinition[]): Serv
   return {
     agents,
     strictAgents: env[environment.strictAgents] === 'true',
+    showStacks: env[environment.showStacks] !== 'false',
     tenantClaim: env[environment.tenantClaim] || undefined,
     overlap: env[environment.overlap] === 'allow' ? 'allow' : 'skip',
     // On first use: a function without access to the table has no name of it, and needs none.

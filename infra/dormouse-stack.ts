@@ -85,7 +85,7 @@ export class DormouseStack extends Stack {
   }
 
   #function(name: FunctionName, settings: DormouseStackProps, lazy: readonly string[]): ServiceFunction {
-    const { agents, actionNames, strictAgents, overlap, retain, worker } = settings;
+    const { agents, actionNames, strictAgents, showStacks, overlap, retain, worker } = settings;
     const isWorker = name === 'work';
     const { id, entry, publishesMetrics, timeoutSecs = 29, takesEvents = false } = serviceFunctions[name];
     const tenantClaim = tenantClaimOf(settings);
@@ -94,12 +94,14 @@ export class DormouseStack extends Stack {
       entry,
       ...{ agents, actionNames },
       leftOut: isWorker ? [] : lazy,
+      sourceMap: isWorker,
       memorySize: isWorker ? worker.memorySize : functionMemoryMb,
       retain,
       timeoutSecs,
       takesEvents,
       environment: {
         [environment.strictAgents]: String(strictAgents),
+        [environment.showStacks]: String(showStacks),
         [environment.overlap]: overlap,
         // It ends in a UUID that CloudFormation makes: costs nothing, stays through updates, and is in no log.
         [environment.logKey]: Aws.STACK_ID,

@@ -26,6 +26,8 @@ export interface Settings {
   readonly agents: string;
   readonly auth: IamAuth | JwtAuth;
   readonly strictAgents: boolean;
+  /** Whether callers are shown the stacks of the error log, which name files of the deployment. */
+  readonly showStacks: boolean;
   /** What happens to a run while another one of its action is still going. */
   readonly overlap: Overlap;
   readonly alarmEmail: string | undefined;
@@ -55,6 +57,7 @@ const kinds = {
   jwtAudience: audiences,
   tenantClaim: word(/^[^\s"']+$/, 'the name of a claim'),
   strictAgents: flag,
+  showStacks: flag,
   overlap: oneOf('skip', 'allow'),
   alarmEmail: emailAddress,
   throttle: throttling,
@@ -111,6 +114,7 @@ export function parseSettings(context: Readonly<Record<string, unknown>>): Setti
         ? { kind: 'jwt', ...jwt, issuer: jwt.issuer ?? '', audience: jwt.audience ?? [] }
         : { kind: 'iam' },
     strictAgents: read('strictAgents', kinds.strictAgents) ?? false,
+    showStacks: read('showStacks', kinds.showStacks) ?? true,
     overlap: read('overlap', kinds.overlap) ?? 'skip',
     alarmEmail: read('alarmEmail', kinds.alarmEmail),
     throttle: read('throttle', kinds.throttle) ?? { rateLimit: 500, burstLimit: 1000 },

@@ -2,6 +2,8 @@
 export const environment = {
   /** `true`: only agents defined in the agents module exist. */
   strictAgents: 'DORMOUSE_STRICT_AGENTS',
+  /** `false`: callers are not shown the stacks of the error log. */
+  showStacks: 'DORMOUSE_SHOW_STACKS',
   /** The JWT claim that names a caller's tenant; set only with `auth: jwt`. */
   tenantClaim: 'DORMOUSE_TENANT_CLAIM',
   /** `skip` or `allow`: what happens to a run while another one of its action is still going. */

@@ -66,16 +66,20 @@ function httpHandler(operation: string, query: readonly string[] | undefined, ha
     const request = toRequest(event);
     const log = serviceLog(context);
 
+    let tell: Services['onRequestFailed'];
     let response: HttpResponse;
     let failure: Record<string, unknown> = {};
     try {
       if (query !== undefined) checkRequest(query, request);
       if (query !== undefined && !onInstances.has(operation)) checkNoConditions(request);
-      const work = () => handle(request, services());
+      const given = services();
+      tell = given.onRequestFailed;
+      const work = () => handle(request, given);
       response = await (onInstances.has(operation) ? work() : inOneCall(work));
     } catch (error) {
       response = problemResponse(error, request.id);
       failure = loggable(error);
+      tell?.(error);
     }
 
     const line = {

@@ -8,7 +8,7 @@ import { parseRunMessage, type RunMessage } from '../../lib/runs/run-message.ts'
 import { workShard } from '../../lib/runs/work-shard.ts';
 import { createRuntime } from '../../lib/runtime/create-runtime.ts';
 import { lifecycleEngine, lifecycleStores } from '../lifecycle-engine.ts';
-import { loggableScope, serviceLog } from '../log.ts';
+import { jobLog, loggableScope, serviceLog } from '../log.ts';
 import { loggable } from '../loggable.ts';
 import { publishMetrics } from '../metrics.ts';
 import { runtimeStores } from '../runtime-stores.ts';
@@ -57,7 +57,8 @@ async function workRecord(record: SQSRecord, given: Services, remainingMs: () =>
 async function noteStray(given: Services, message: RunMessage, error: unknown): Promise<void> {
   const { agent, runId, shard } = message;
   const described = { ...loggableScope(agent), runId, shard };
-  serviceLog().error('an error of a handler that nobody waited for', described);
+  const { logger = jobLog() } = given;
+  logger.error('an error of a handler that nobody waited for', { agent, runId, shard, thrown: error });
   try {
     const { limits } = given.agents.get(agentOfScope(agent)) ?? {};
     const runtime = createRuntime(agent, { stores: runtimeStores(given), maxErrors: limits?.maxErrors });

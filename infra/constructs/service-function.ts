@@ -24,6 +24,8 @@ export interface ServiceFunctionProps {
   readonly timeoutSecs: number;
   /** Megabytes. */
   readonly memorySize: number;
+  /** Whether its stacks tell places in the sources: a map is read where one is looked at, and costs nothing before. */
+  readonly sourceMap: boolean;
   /** Invoked asynchronously: whoever arranges that says how often it is tried. Any other is not tried again. */
   readonly takesEvents: boolean;
 }
@@ -50,12 +52,13 @@ export class ServiceFunction extends NodejsFunction {
       architecture: Architecture.ARM_64,
       memorySize: props.memorySize,
       timeout: Duration.seconds(props.timeoutSecs),
-      environment: { ...props.environment },
+      environment: { ...(props.sourceMap && { NODE_OPTIONS: '--enable-source-maps' }), ...props.environment },
       logGroup,
       role,
       bundling: {
         format: OutputFormat.CJS,
         minify: true,
+        ...(props.sourceMap && { sourceMap: true, sourcesContent: false }),
         logLevel: LogLevel.WARNING,
         target: bundling.target,
         mainFields: [...bundling.mainFields],

@@ -1,6 +1,7 @@
 import { AgentsFileError, loadAgents } from '../agents-file.ts';
 import { type Arguments, parseArguments, UsageError, usage } from './arguments.ts';
 import { DataFolderError } from './data-folder.ts';
+import { developerLog } from './developer-log.ts';
 import { isLoopback } from './own-requests.ts';
 import { startLocalServer } from './server.ts';
 
@@ -23,7 +24,8 @@ async function run({ agents: file, ...options }: Arguments): Promise<void> {
   // A write over the limit of a file's size fails, as one to a full disk does, and does not end the process.
   process.on('SIGXFSZ', () => {});
   const agents = [...(await loadAgents(file)).values()];
-  const server = await startLocalServer({ ...options, agents, schedules: true });
+  const log = developerLog(options);
+  const server = await startLocalServer({ ...options, agents, schedules: true, log });
 
   // npm passes on a Ctrl-C that the terminal has sent already: the second changes nothing.
   const end = () => void server.close().then(() => process.exit(0));

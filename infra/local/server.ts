@@ -12,6 +12,7 @@ import { dynamoDbStores } from '../../lib/dynamodb/dynamodb-stores.ts';
 import { errorsTable, runsTable, sessionsTable, snapshotsTable } from '../../lib/dynamodb/tables.ts';
 import type { RunQueue } from '../../lib/runs/run-queue.ts';
 import { answerAsProblems, inTurn } from './connections.ts';
+import type { DeveloperLog } from './developer-log.ts';
 import { type EmbeddedDynamoDb, openEmbeddedDynamoDb } from './embedded-dynamodb.ts';
 import { startExpiry } from './expired-rows.ts';
 import { fireOver } from './fire-schedule.ts';
@@ -34,6 +35,8 @@ export interface LocalServerOptions {
   /** In place of functions/agents.ts. */
   readonly agents?: readonly AgentDefinition[] | undefined;
   readonly quiet?: boolean | undefined;
+  /** What actions write, and what they throw, goes there: nowhere unless given. */
+  readonly log?: DeveloperLog | undefined;
   /** Whether schedules fire at their times: not unless asked for. They can be fired over HTTP in any case. */
   readonly schedules?: boolean | undefined;
   /** How long a message of a run waits after it failed. */
@@ -73,7 +76,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const definitions = indexAgents(agents);
   const database = await openEmbeddedDynamoDb(data, undefined, { repair });
   const pump = runPump({ redeliveryMs });
-  const services = createLocalServices(definitions, database, pump.queue);
+  const services = createLocalServices(definitions, database, pump.queue, options.log);
   const fire = fireOver(services);
   const local = localRoutes({ agents: definitions, deadLetters: pump.queue.deadLetters, fire });
   const api = handlersOver(services);
@@ -137,10 +140,13 @@ function createLocalServices(
   agents: ReadonlyMap<string, AgentDefinition>,
   { client, tableName }: EmbeddedDynamoDb,
   queue: RunQueue,
+  logger: DeveloperLog | undefined,
 ): Services {
   return {
     agents,
     strictAgents: false,
+    logger,
+    onRequestFailed: (error) => logger?.requestFailed(error),
     tenantClaim: undefined,
     store: dynamoDbStore({ client, tableName: tableName(snapshotsTable) }),
     stores: dynamoDbStores({

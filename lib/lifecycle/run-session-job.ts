@@ -82,6 +82,8 @@ export async function* eachSessionJob(
       try {
         return jobOk(id, action, await runHandler(run, session));
       } catch (thrown) {
+        const { agent } = runtime;
+        tell(run.logger, 'a session failed', { agent, action, runId: run.runId, sessionId: id, thrown });
         await recordFailure(runtime, id, action, thrown, run.runId).catch((error: unknown) => {
           unrecorded.push(error);
           run.logger.error('a failure could not be written to the error log', {
@@ -169,6 +171,15 @@ async function runHandler(run: Run, session: Session): Promise<unknown> {
     return returned;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Whatever was thrown: one that cannot be printed costs no session its job. */
+function tell(logger: JobLogger, message: string, details: Record<string, unknown>): void {
+  try {
+    logger.error(message, details);
+  } catch {
+    // Its message is in the job, and in the error log.
   }
 }
 

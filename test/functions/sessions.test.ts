@@ -175,7 +175,7 @@ describe('the handlers of sessions and memory', () => {
     expect((await ask(exportMemory, 'GET', 'planner', as('one'))).body.agent).toBe('planner');
   });
 
-  test('the error log is answered newest first, without stacks', async () => {
+  test('the error log is answered newest first, with stacks unless a setting keeps them from callers', async () => {
     const runtime = createRuntime('planner', { stores });
     await runtime.recordError({ where: 'daily-digest', msg: 'first', stack: 'at file.ts:1' });
     await runtime.recordError({ where: 'daily-digest', msg: 'second', sessionId: 's1', runId: 'r1' });
@@ -191,8 +191,14 @@ describe('the handlers of sessions and memory', () => {
         sessionId: 's1',
         runId: 'r1',
       },
-      { id: expect.any(String), where: 'daily-digest', msg: 'first', ts: expect.stringMatching(/Z$/) },
+      {
+        ...{ id: expect.any(String), where: 'daily-digest', msg: 'first', ts: expect.stringMatching(/Z$/) },
+        stack: 'at file.ts:1',
+      },
     ]);
+    useServices({ ...services, showStacks: false });
+    const { items } = (await ask(listErrors, 'GET', 'planner')).body;
+    expect(items).toEqual(body.items.map(({ stack: _stack, ...entry }: Record<string, unknown>) => entry));
   });
 
   test('nothing of a message is logged', async () => {

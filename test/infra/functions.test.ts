@@ -142,6 +142,7 @@ describe('the functions', () => {
     for (const name of functionNames) {
       expect(variables(functionOf(template, name))).toMatchObject({
         [environment.strictAgents]: 'false',
+        [environment.showStacks]: 'true',
         [environment.overlap]: 'skip',
       });
       expect(variables(functionOf(template, name))).not.toHaveProperty(environment.tenantClaim);
@@ -165,6 +166,15 @@ describe('the functions', () => {
       expect(now.toSorted()).toEqual([...before, ...added].toSorted());
     }
     expect(variables(functionOf(withTenants, 'dispatch'))).toHaveProperty(sessionsTable.env);
+  });
+
+  test('tell places in the sources only where actions are worked on', () => {
+    const mapped = functionNames.filter(
+      (name) => variables(functionOf(template, name)).NODE_OPTIONS !== undefined,
+    );
+
+    expect(mapped).toEqual(['work']);
+    expect(variables(functionOf(template, 'work'))).toMatchObject({ NODE_OPTIONS: '--enable-source-maps' });
   });
 
   test('are all there is: no helper of the CDK runs along', () => {

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const defaults = {
   ...{ actionNames: {}, leftOut: [], environment: {}, retain: false },
-  ...{ timeoutSecs: 29, memorySize: 1024, takesEvents: false },
+  ...{ timeoutSecs: 29, memorySize: 1024, takesEvents: false, sourceMap: false },
 } as const;
 
 describe('a bundle', () => {

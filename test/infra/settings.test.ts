@@ -13,6 +13,7 @@ describe('the settings', () => {
       agents: join(projectRoot, 'functions/agents.ts'),
       auth: { kind: 'iam' },
       strictAgents: false,
+      showStacks: true,
       overlap: 'skip',
       alarmEmail: undefined,
       throttle: { rateLimit: 500, burstLimit: 1000 },

@@ -12,8 +12,10 @@ export const listErrors: Handle = async (request, services) => {
     { list, limit: pageLimit(request), after: decodeCursor(list, request) },
     async (limit, after) => {
       const { items, next } = await runtime.listErrors({ limit, after });
-      // Stacks are for the log's own readers: they name files of the deployment.
-      return { items: items.map(({ stack: _stack, ...entry }) => entry), next };
+      return {
+        items: services.showStacks !== false ? items : items.map(({ stack: _stack, ...entry }) => entry),
+        next,
+      };
     },
   );
 };

@@ -56,12 +56,10 @@ const schedule = object(
   },
   ['name', 'agent', 'action', 'cron', 'expressions', 'description', 'next'],
 );
-const error = object({ id: text, where: text, msg: text, ts: time, sessionId: text, runId: text }, [
-  'id',
-  'where',
-  'msg',
-  'ts',
-]);
+const error = object(
+  { id: text, where: text, msg: text, ts: time, sessionId: text, runId: text, stack: text },
+  ['id', 'where', 'msg', 'ts'],
+);
 const startedRun = object({ runId: text }, ['runId']);
 const runRequest = closed(
   {

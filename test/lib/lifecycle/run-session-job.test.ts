@@ -390,7 +390,7 @@ test('an error log that is away does not stop the run, and ends it loudly with a
   expect(thrown).toMatchObject({ code: 'error_log_unavailable', unrecorded: 1, cause: away });
   const jobs = byId((thrown as ErrorLogUnavailableError).jobs);
   expect([jobs.get('s1')?.ok, jobs.get('s2')?.ok, jobs.get('s3')?.ok]).toEqual([true, false, true]);
-  expect(logged).toHaveLength(1);
+  expect(logged).toEqual(['a session failed', 'a failure could not be written to the error log']);
 });
 
 test('sessions that cannot be read end the run', async () => {
@@ -539,4 +539,19 @@ describe('the instances of agents in a run', () => {
 
     expect(jobs).toMatchObject([{ ok: false, error: { reason: expect.stringContaining('precondition') } }]);
   });
+});
+
+test('a logger that throws costs no session its job', async () => {
+  await register('s1', 's2');
+  const logger = {
+    info() {},
+    warn() {},
+    error: () => {
+      throw new Error('no console');
+    },
+  };
+
+  const jobs = await runSessionJob(runtimeOver(stores), 'x', () => failed('no'), { logger });
+
+  expect(jobs.map(({ error }) => error?.reason)).toEqual(['no', 'no']);
 });
