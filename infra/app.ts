@@ -3,10 +3,11 @@ import { actionNamesOf, schedulesOf } from './agent-schedules.ts';
 import { AgentsFileError, loadAgents } from './agents-file.ts';
 import { DormouseStack } from './dormouse-stack.ts';
 import { InvalidSettingsError, parseSettings } from './settings.ts';
+import { cdkJson } from './stages.ts';
 
 const app = new App();
 try {
-  const settings = parseSettings(app.node.getAllContext());
+  const settings = parseSettings(app.node.getAllContext(), cdkJson(process.cwd()));
   const agents = await loadAgents(settings.agents);
   new DormouseStack(app, 'Dormouse', {
     ...settings,

@@ -1,4 +1,4 @@
-import { Aws, CfnOutput, Stack } from 'aws-cdk-lib';
+import { Annotations, Aws, CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { tables } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
@@ -43,6 +43,7 @@ export class DormouseStack extends Stack {
     const stored = new Map(
       tables.map((descriptor) => [descriptor, new ServiceTable(this, descriptor, settings)]),
     );
+    for (const { id: warning, text } of settings.warnings) Annotations.of(this).addWarningV2(warning, text);
     const tenantClaim = tenantClaimOf(settings);
     const lazy = lazyModules(settings.agents);
     const functions = perFunction((name) => this.#function(name, settings, lazy));

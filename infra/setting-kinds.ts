@@ -59,6 +59,20 @@ export const throttling: Kind<Throttle> = {
   expected: '{ "rateLimit": requests a second, "burstLimit": a whole number }, both above 0',
 };
 
+/** A scope's name by what it allows. */
+export type Scopes = Readonly<Partial<Record<'read' | 'write' | 'run', string>>>;
+
+export const scopes: Kind<Scopes> = {
+  parse: (value) => {
+    const given = fromJson(value);
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
+    const isScope = ([name, scope]: [string, unknown]) =>
+      ['read', 'write', 'run'].includes(name) && typeof scope === 'string' && /^\S+$/.test(scope);
+    return Object.entries(given).every(isScope) ? (given as Scopes) : undefined;
+  },
+  expected: '{ "read": scope, "write": scope, "run": scope }, any of them left out',
+};
+
 export function wholeNumber(min: number, max: number): Kind<number> {
   return {
     parse: (value) => {

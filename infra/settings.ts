@@ -10,10 +10,13 @@ import {
   type Kind,
   oneOf,
   origins,
+  type Scopes,
+  scopes,
   type Throttle,
   throttling,
   word,
 } from './setting-kinds.ts';
+import { type Context, contextOfStage, defaultStage } from './stages.ts';
 import { parseWorker, type WorkerSettings } from './worker-settings.ts';
 
 /** What a deployment can choose, complete: every default is in. The CDK context's words for it are in the README. */
@@ -35,17 +38,26 @@ export interface Settings {
   readonly throttle: Throttle;
   /** Origins of browser pages that may call the API; none: no CORS. */
   readonly corsOrigins: readonly string[];
+  /** What a deployer should know before it is done. */
+  readonly warnings: readonly SettingsWarning[];
+}
+
+interface SettingsWarning {
+  readonly id: string;
+  readonly text: string;
 }
 
 interface IamAuth {
   readonly kind: 'iam';
 }
 
-interface JwtAuth {
+export interface JwtAuth {
   readonly kind: 'jwt';
   readonly issuer: string;
   readonly audience: readonly string[];
   readonly tenantClaim: string | undefined;
+  /** Scopes that a token must have: to read, to write, to start runs. */
+  readonly scopes: Scopes;
 }
 
 const kinds = {
@@ -56,6 +68,8 @@ const kinds = {
   jwtIssuer: httpsUrl,
   jwtAudience: audiences,
   tenantClaim: word(/^[^\s"']+$/, 'the name of a claim'),
+  jwtScopes: scopes,
+  sharedByAllCallers: flag,
   strictAgents: flag,
   showStacks: flag,
   overlap: oneOf('skip', 'allow'),
@@ -64,7 +78,9 @@ const kinds = {
   corsOrigins: origins,
 };
 
-const names = [...Object.keys(kinds), 'worker'];
+const names = [...Object.keys(kinds), 'worker', 'stages'];
+/** What decides who sees what. */
+const ofCallers = ['auth', 'tenantClaim'];
 
 /** Says everything that is wrong with the settings at once, each by its name. */
 export class InvalidSettingsError extends Error {
@@ -78,13 +94,16 @@ export class InvalidSettingsError extends Error {
 }
 
 /**
- * Reads the settings out of a CDK context, where a value given with `-c` is always a string.
+ * Reads the settings of the wanted stage out of a CDK context, where a value given with `-c` is always a string.
  *
+ * @param file what cdk.json says: what differs from it was given on the command line, and wins over what `stages` says
+ * @param folder where paths start: the project's, but for a bundle, which lies elsewhere
  * @example
  * parseSettings({ stage: 'prod', alarmEmail: 'ops@example.com' });
  */
-export function parseSettings(context: Readonly<Record<string, unknown>>): Settings {
-  const problems = Object.keys(context).filter(isMisspelled).map(misspelling);
+export function parseSettings(given: Context, file: Context = given, folder = projectRoot): Settings {
+  const problems = Object.keys(given).filter(isMisspelled).map(misspelling);
+  const { context, overridden } = contextOfStage(given, file, names, (problem) => problems.push(problem));
 
   function read<T>(name: keyof typeof kinds, { parse, expected }: Kind<T>): T | undefined {
     const value = context[name];
@@ -94,19 +113,21 @@ export function parseSettings(context: Readonly<Record<string, unknown>>): Setti
     return parsed;
   }
 
-  const agents = resolve(projectRoot, read('agents', kinds.agents) ?? 'functions/agents.ts');
+  const agents = resolve(folder, read('agents', kinds.agents) ?? 'functions/agents.ts');
   if (!existsSync(agents)) problems.push(`agents names a file that does not exist: ${agents}`);
 
   const jwt = {
     issuer: read('jwtIssuer', kinds.jwtIssuer),
     audience: read('jwtAudience', kinds.jwtAudience),
     tenantClaim: read('tenantClaim', kinds.tenantClaim),
+    scopes: read('jwtScopes', kinds.jwtScopes) ?? {},
   };
+  const isShared = read('sharedByAllCallers', kinds.sharedByAllCallers) ?? false;
   const auth = read('auth', kinds.auth) ?? 'iam';
   problems.push(...(auth === 'jwt' ? missingForJwt(context) : uselessWithoutJwt(context)));
 
   const settings: Settings = {
-    stage: read('stage', kinds.stage) ?? 'dev',
+    stage: read('stage', kinds.stage) ?? defaultStage,
     retain: read('retain', kinds.retain) ?? true,
     agents,
     auth:
@@ -120,12 +141,29 @@ export function parseSettings(context: Readonly<Record<string, unknown>>): Setti
     throttle: read('throttle', kinds.throttle) ?? { rateLimit: 500, burstLimit: 1000 },
     corsOrigins: read('corsOrigins', kinds.corsOrigins) ?? [],
     worker: parseWorker(context, (problem) => problems.push(problem)),
+    warnings: [
+      ...outOfSight(String(context.stage), overridden),
+      ...(auth === 'jwt' && jwt.tenantClaim === undefined && !isShared ? [everyoneSeesAll] : []),
+    ],
   };
+  if (isShared && (auth !== 'jwt' || jwt.tenantClaim !== undefined))
+    problems.push("sharedByAllCallers has no meaning but with auth 'jwt' and without tenantClaim");
   if (problems.length > 0) throw new InvalidSettingsError(problems);
   return settings;
 }
 
-type Context = Readonly<Record<string, unknown>>;
+const everyoneSeesAll: SettingsWarning = {
+  id: 'dormouse:everyCallerSeesAll',
+  text: 'Every caller with a token of the issuer sees and changes everything: set tenantClaim, or say sharedByAllCallers=true where that is meant.',
+};
+
+/** What is stored under one scheme of tenants is not there under another. */
+function outOfSight(stage: string, overridden: readonly string[]): SettingsWarning[] {
+  const changed = overridden.filter((name) => ofCallers.includes(name));
+  if (changed.length === 0) return [];
+  const text = `The command line gives the stage '${stage}' another ${changed.join(' and ')} than cdk.json: what was stored without it is out of sight of callers.`;
+  return [{ id: 'dormouse:otherTenants', text }];
+}
 
 function isSet(context: Context, name: string): boolean {
   return ![undefined, null, ''].includes(context[name] as undefined);
@@ -138,7 +176,9 @@ function missingForJwt(context: Context): string[] {
 
 /** A tenant claim that nothing checks would look like separation of tenants where there is none. */
 function uselessWithoutJwt(context: Context): string[] {
-  const useless = ['jwtIssuer', 'jwtAudience', 'tenantClaim'].filter((name) => isSet(context, name));
+  const useless = ['jwtIssuer', 'jwtAudience', 'tenantClaim', 'jwtScopes'].filter((name) =>
+    isSet(context, name),
+  );
   return useless.map((name) => `${name} has no meaning without auth 'jwt'`);
 }
 

@@ -67,6 +67,7 @@ function httpHandler(operation: string, query: readonly string[] | undefined, ha
     const log = serviceLog(context);
 
     let tell: Services['onRequestFailed'];
+    let tenantClaim: string | undefined;
     let response: HttpResponse;
     let failure: Record<string, unknown> = {};
     try {
@@ -74,6 +75,7 @@ function httpHandler(operation: string, query: readonly string[] | undefined, ha
       if (query !== undefined && !onInstances.has(operation)) checkNoConditions(request);
       const given = services();
       tell = given.onRequestFailed;
+      tenantClaim = given.tenantClaim;
       const work = () => handle(request, given);
       response = await (onInstances.has(operation) ? work() : inOneCall(work));
     } catch (error) {
@@ -89,6 +91,8 @@ function httpHandler(operation: string, query: readonly string[] | undefined, ha
       agent: loggableAgent(request.parameters.agent),
       keyHash: hashOf(request.parameters.key),
       sessionHash: hashOf(request.parameters.session),
+      callerHash: hashOf(request.caller),
+      tenantHash: hashOf(tenantIn(request, tenantClaim)),
       status: response.status,
       ms: Math.round(performance.now() - startedAt),
       ...failure,
@@ -101,6 +105,11 @@ function httpHandler(operation: string, query: readonly string[] | undefined, ha
 
 /** They alone have ETags; and they call one store, which bounds the call itself. */
 const onInstances: ReadonlySet<string> = new Set(['hibernate', 'thaw', 'forget']);
+
+function tenantIn({ claims }: HttpRequest, claim: string | undefined): string | undefined {
+  const tenant = claim === undefined ? undefined : claims[claim];
+  return typeof tenant === 'string' ? tenant : undefined;
+}
 
 /** An agent is a kind, of which nothing says a name; what can be no agent's name may be any text. */
 function loggableAgent(name = ''): string | undefined {

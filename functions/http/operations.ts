@@ -26,6 +26,12 @@ export const routes: readonly Route[] = Object.entries<OperationDescription>(ope
     methods.map((method) => ({ operation: operation as Operation, method, path })),
 );
 
+/** What a caller has to be allowed for it, where a deployment asks for scopes. */
+export function permissionOf(operation: Operation, method: Method): 'read' | 'write' | 'run' {
+  if (method === 'GET' || method === 'HEAD') return 'read';
+  return operation === 'start-run' ? 'run' : 'write';
+}
+
 /**
  * The routes whose path fits, with what its placeholders took: `{name}` one segment, `{name+}` the rest, never nothing.
  *

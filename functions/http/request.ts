@@ -16,14 +16,16 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Claims of a verified JWT; empty with IAM authorization. */
   readonly claims: Readonly<Record<string, unknown>>;
+  /** The subject of the JWT, or who has signed the request; unset where the gateway asks nobody. */
+  readonly caller: string | undefined;
   /** The bytes as they were sent. */
   body(): Uint8Array;
 }
 
 export function toRequest(event: APIGatewayProxyEventV2): HttpRequest {
   const { requestContext } = event;
-  const authorizer = (requestContext as { authorizer?: { jwt?: { claims?: Record<string, unknown> } } })
-    .authorizer;
+  const { jwt, iam } = (requestContext as { authorizer?: Authorizer }).authorizer ?? {};
+  const claims = jwt?.claims ?? {};
   return {
     id: requestContext.requestId,
     method: requestContext.http.method,
@@ -32,9 +34,16 @@ export function toRequest(event: APIGatewayProxyEventV2): HttpRequest {
     query: event.queryStringParameters ?? {},
     repeated: repeatedNames(event.rawQueryString),
     headers: lowerCased(event.headers),
-    claims: authorizer?.jwt?.claims ?? {},
+    claims,
+    caller: typeof claims.sub === 'string' ? claims.sub : iam?.userArn,
     body: () => bytesOf(event),
   };
+}
+
+/** What a gateway's authorizer says of a caller. */
+interface Authorizer {
+  readonly jwt?: { readonly claims?: Readonly<Record<string, unknown>> };
+  readonly iam?: { readonly userArn?: string };
 }
 
 /** A named stage leads `rawPath`; route keys and our routes do not have it. */

@@ -14,7 +14,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { operations, routes } from '../../functions/http/operations.ts';
+import { operations, permissionOf, routes } from '../../functions/http/operations.ts';
 import { type FunctionName, perFunction } from '../service-functions.ts';
 import type { Settings } from '../settings.ts';
 import { serviceLogs } from './service-logs.ts';
@@ -47,8 +47,11 @@ export class ServiceApi extends Construct {
       ...(hasCors ? { corsPreflight: cors(settings) } : { defaultIntegration: integrations.api }),
     });
     for (const { operation, method, path } of routes) {
+      const scope =
+        settings.auth.kind === 'jwt' ? settings.auth.scopes[permissionOf(operation, method)] : undefined;
       this.api.addRoutes({
         path,
+        ...(scope !== undefined && { authorizationScopes: [scope] }),
         methods: [HttpMethod[method]],
         integration: integrations[operations[operation].function],
       });

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export const usage =
-  'npm start -- [--port 3000] [--host 127.0.0.1] [--data DIR | --memory] [--repair] [--agents FILE] [--quiet] [-h]';
+  'npm start -- [--port 3000] [--host 127.0.0.1] [--data DIR | --memory] [--repair] [--agents FILE] [--stage NAME] [--quiet] [-h]';
 
 /** The command line is wrong; the message says how, in one line. */
 export class UsageError extends Error {
@@ -17,7 +17,10 @@ export interface Arguments {
   /** Unset: in memory. */
   readonly data: string | undefined;
   readonly repair: boolean;
-  readonly agents: string;
+  /** Unset: those of the stage, or the project's. */
+  readonly agents: string | undefined;
+  /** Whose settings in cdk.json hold; unset: none. */
+  readonly stage: string | undefined;
   readonly quiet: boolean;
 }
 
@@ -36,12 +39,12 @@ export interface Surroundings {
  */
 export function parseArguments(args: readonly string[], surroundings: Surroundings): Arguments | undefined {
   const { port, host = '127.0.0.1', data, memory = false, repair = false, ...rest } = parse(args);
-  const { agents, quiet = false, help } = rest;
+  const { agents, stage, quiet = false, help } = rest;
   if (help) return undefined;
   if (memory && data !== undefined) throw new UsageError('--data and --memory exclude each other');
   if (memory && repair) throw new UsageError('--repair and --memory exclude each other');
-  if (data === '' || agents === '' || host === '')
-    throw new UsageError('--data, --agents and --host must not be empty');
+  if (data === '' || agents === '' || host === '' || stage === '')
+    throw new UsageError('--data, --agents, --stage and --host must not be empty');
   const base = directoryOfUser(surroundings);
   return {
     port:
@@ -49,7 +52,8 @@ export function parseArguments(args: readonly string[], surroundings: Surroundin
     host,
     data: memory ? undefined : resolve(base, data ?? join(surroundings.project, '.dormouse')),
     repair,
-    agents: resolve(base, agents ?? join(surroundings.project, 'functions/agents.ts')),
+    agents: agents === undefined ? undefined : resolve(base, agents),
+    stage,
     quiet,
   };
 }
@@ -77,6 +81,7 @@ function parse(args: readonly string[]) {
         memory: { type: 'boolean' },
         repair: { type: 'boolean' },
         agents: { type: 'string' },
+        stage: { type: 'string' },
         quiet: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

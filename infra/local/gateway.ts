@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { payloadMaxBytes } from '../../functions/http/limits.ts';
 import { problemResponse } from '../../functions/http/problem.ts';
 import { toResult } from '../../functions/http/response.ts';
 import { type Services, useServices } from '../../functions/services.ts';
 import { DormouseError, TooLargeError } from '../../lib/errors.ts';
+import type { JwtAuth } from '../settings.ts';
 import { decodePath, toEvent } from './event.ts';
 import { matchRoute } from './handlers.ts';
 import { reply } from './reply.ts';
 import { readBody } from './request-body.ts';
+import { type Claims, uncheckedClaims } from './unchecked-token.ts';
 
 /** What is answered to a request; an error becomes a problem answer. */
 export type Answer = (
@@ -42,14 +44,28 @@ export async function serve(
 }
 
 /** Request → event → handler → result: what API Gateway and Lambda do between a caller and the handlers. */
-export function handlersOver(services: Services): Answer {
-  return (request, requestId) => invoke(request, requestId, services);
+export function handlersOver(services: Services, jwt?: JwtAuth): Answer {
+  return (request, requestId) => {
+    if (jwt === undefined) return invoke(request, requestId, services);
+    const claims = uncheckedClaims(request.headers.authorization, jwt, new Date());
+    return claims === undefined ? refused() : invoke(request, requestId, services, claims);
+  };
+}
+
+/** In the gateway's own form. */
+async function refused(): Promise<APIGatewayProxyStructuredResultV2> {
+  return {
+    statusCode: 401,
+    headers: { 'content-type': 'application/json', 'www-authenticate': 'Bearer' },
+    body: JSON.stringify({ message: 'Unauthorized' }),
+  };
 }
 
 async function invoke(
   request: IncomingMessage,
   requestId: string,
   services: Services,
+  claims?: Claims,
 ): Promise<APIGatewayProxyStructuredResultV2> {
   const { method = 'GET', url: target = '/' } = request;
   const route = matchRoute(method, decodePath(target));
@@ -61,7 +77,8 @@ async function invoke(
     sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
     httpVersion: request.httpVersion,
   };
-  const event = toEvent(raw, route, requestId, new Date());
+  const anonymous = toEvent(raw, route, requestId, new Date());
+  const event = claims === undefined ? anonymous : authorized(anonymous, claims);
   const eventBytes = payloadBytes(event, raw.body.length);
   if (eventBytes > payloadMaxBytes) throw new TooLargeError(eventBytes, payloadMaxBytes);
   // Handlers look their services up as they are called, so each server of a process has its own.
@@ -72,6 +89,13 @@ async function invoke(
     throw new Error(`a handler answered with ${resultBytes} bytes, Lambda's limit is ${payloadMaxBytes}`);
   }
   return result;
+}
+
+/** As API Gateway's JWT authorizer hands a request on. */
+function authorized(event: APIGatewayProxyEventV2, claims: Claims): APIGatewayProxyEventV2 {
+  const authorizer = { jwt: { claims, scopes: null } };
+  const requestContext = { ...event.requestContext, authorizer };
+  return { ...event, requestContext };
 }
 
 /** Lambda takes and gives JSON. A character of a body becomes six bytes at most, so small ones need no counting. */

@@ -21,6 +21,7 @@ import { isLocal, localRoutes } from './local-routes.ts';
 import { ownTarget, urlOf } from './own-requests.ts';
 import { resumeCutOffRuns } from './resume.ts';
 import { runPump } from './run-pump.ts';
+import type { StageSettings } from './stage.ts';
 import { startTicker } from './ticker.ts';
 
 export interface LocalServerOptions {
@@ -35,6 +36,8 @@ export interface LocalServerOptions {
   /** In place of functions/agents.ts. */
   readonly agents?: readonly AgentDefinition[] | undefined;
   readonly quiet?: boolean | undefined;
+  /** Those of a stage; without them, nobody is asked who they are. */
+  readonly settings?: StageSettings | undefined;
   /** What actions write, and what they throw, goes there: nowhere unless given. */
   readonly log?: DeveloperLog | undefined;
   /** Whether schedules fire at their times: not unless asked for. They can be fired over HTTP in any case. */
@@ -76,10 +79,10 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const definitions = indexAgents(agents);
   const database = await openEmbeddedDynamoDb(data, undefined, { repair });
   const pump = runPump({ redeliveryMs });
-  const services = createLocalServices(definitions, database, pump.queue, options.log);
+  const services = createLocalServices(definitions, database, pump.queue, options);
   const fire = fireOver(services);
   const local = localRoutes({ agents: definitions, deadLetters: pump.queue.deadLetters, fire });
-  const api = handlersOver(services);
+  const api = handlersOver(services, options.settings?.jwt);
 
   let closed: Promise<void> | undefined;
   const serveOwn = inTurn((request, response) =>
@@ -140,14 +143,16 @@ function createLocalServices(
   agents: ReadonlyMap<string, AgentDefinition>,
   { client, tableName }: EmbeddedDynamoDb,
   queue: RunQueue,
-  logger: DeveloperLog | undefined,
+  { log: logger, settings }: Pick<LocalServerOptions, 'log' | 'settings'>,
 ): Services {
   return {
     agents,
-    strictAgents: false,
+    strictAgents: settings?.strictAgents ?? false,
+    overlap: settings?.overlap,
+    showStacks: settings?.showStacks,
     logger,
     onRequestFailed: (error) => logger?.requestFailed(error),
-    tenantClaim: undefined,
+    tenantClaim: settings?.jwt?.tenantClaim,
     store: dynamoDbStore({ client, tableName: tableName(snapshotsTable) }),
     stores: dynamoDbStores({
       client,

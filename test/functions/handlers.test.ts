@@ -450,6 +450,29 @@ describe('the handlers', () => {
     });
   });
 
+  test('the log names caller and tenant by hashes that tell them apart', async () => {
+    useServices({ ...services, tenantClaim: 'org' });
+    const callers = [
+      { claims: { sub: 'ann', org: 'acme' } },
+      { claims: { sub: 'bob', org: 'acme' } },
+      { claims: { sub: 'ann', org: 'other' } },
+    ];
+    for (const caller of callers) await thaw(httpEvent({ key: 'k', ...caller }));
+    useServices(services);
+    const { requestContext, ...event } = httpEvent({ key: 'k' });
+    const iam = { userArn: 'arn:aws:iam::1:user/ann' };
+    await thaw({ ...event, requestContext: { ...requestContext, authorizer: { iam } } as never });
+
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ operation }) => operation === 'thaw');
+    const [first, second, third, signed] = logged;
+    expect(first).toMatchObject({ callerHash: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect([second.callerHash === first.callerHash, second.tenantHash]).toEqual([false, first.tenantHash]);
+    expect([third.callerHash, third.tenantHash === first.tenantHash]).toEqual([first.callerHash, false]);
+    expect(signed).toMatchObject({ callerHash: expect.any(String) });
+    expect(signed).not.toHaveProperty('tenantHash');
+    expect(lines.join()).not.toMatch(/acme|user\/ann/);
+  });
+
   test('the log names agent, key hash, request id and status, and nothing of key or state', async () => {
     await put('planner', `{"x":"${secret}"}`);
     await hibernate(

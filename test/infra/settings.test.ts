@@ -18,6 +18,7 @@ describe('the settings', () => {
       alarmEmail: undefined,
       throttle: { rateLimit: 500, burstLimit: 1000 },
       corsOrigins: [],
+      warnings: [],
       worker: {
         environment: {},
         secrets: {},

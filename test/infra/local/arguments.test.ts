@@ -34,7 +34,8 @@ describe('paths on the command line', () => {
 
   it('are the project’s where none are given, wherever the user is', () => {
     expect(parse([])).toMatchObject({
-      agents: resolve(project, 'functions/agents.ts'),
+      // The stage's, or else the project's: see main.ts.
+      agents: undefined,
       data: resolve(project, '.dormouse'),
       host: '127.0.0.1',
     });
