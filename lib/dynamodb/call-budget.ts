@@ -19,7 +19,7 @@ interface Budget {
   /** Attempts that failed, less those that answers made up for: no more of these than make the call give up. */
   failures: number;
   hasFailed: boolean;
-  lastFailure: unknown;
+  lastFailure?: unknown;
   isOver: boolean;
 }
 
@@ -39,10 +39,7 @@ export async function inOneCall<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function newBudget(): Budget {
-  return {
-    ...{ startedAt: performance.now(), failures: 0, hasFailed: false },
-    ...{ lastFailure: undefined, isOver: false },
-  };
+  return { startedAt: performance.now(), failures: 0, hasFailed: false, isOver: false };
 }
 
 /** The client as a store uses it: within the limits of the call that a request belongs to. */

@@ -60,17 +60,16 @@ export async function getRows(
   return rows.filter((row) => row !== undefined);
 }
 
-/** The record that readers see under the id, and its place. */
+/** The record that readers see under the id. */
 export async function getRecord(
   table: ChunkedTable,
   scope: MemoryScope,
   kind: RecordKind,
   id: string,
-): Promise<FoundRecord | undefined> {
+): Promise<StoredRecord | undefined> {
   const row = await getRow(table, scope, kind, id);
   if (row === undefined || !isVisible(row, table.clock())) return undefined;
-  const record = await wholeRecord(table, scope, kind, row);
-  return record && { record, place: row.place };
+  return wholeRecord(table, scope, kind, row);
 }
 
 /**
@@ -109,10 +108,10 @@ export async function listRecords(
     const records = await pMap(visible, (row) => wholeRecord(table, scope, kind, row), {
       concurrency: chunkConcurrency,
     });
-    records.forEach((record, index) => {
-      const place = visible[index]?.place;
-      if (record !== undefined && place !== undefined) found.push({ record, place });
-    });
+    for (const [index, { place }] of visible.entries()) {
+      const record = records[index];
+      if (record !== undefined) found.push({ record, place });
+    }
     if (found.length > limit) break;
   }
   const last = found[limit - 1];

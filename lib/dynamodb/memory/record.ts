@@ -101,9 +101,9 @@ function wholeOf(text: string | undefined): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** A record that was stored before calls had numbers: it had arrived when its number had been taken. */
+/** A record that was stored before calls had numbers: it had arrived when its number had been taken. One in limbo has none. */
 function arrivalOfPlace(place: string): number | undefined {
-  const number = wholeOf(/^(?:message|capsule)\/\d+\.(\d+)$/.exec(place)?.[1]);
+  const number = wholeOf(place.split('.')[1]);
   return number === undefined ? undefined : number + 1;
 }
 

@@ -47,7 +47,7 @@ export function dynamoDbMemoryStore(options: DynamoDbMemoryOptions): MemoryStore
   };
   return {
     append: (scope, kind, request) => translatedCall(() => appendRecords(table, scope, kind, request)),
-    get: (scope, kind, id) => translatedCall(async () => (await getRecord(table, scope, kind, id))?.record),
+    get: (scope, kind, id) => translatedCall(() => getRecord(table, scope, kind, id)),
     list: (scope, kind, query) => translatedCall(() => listRecords(table, scope, kind, query)),
     moment: (scope) => translatedCall(() => readMoment(table, scope)),
     beginForget: (scope) => translatedCall(() => beginPartialForget(table, scope)),

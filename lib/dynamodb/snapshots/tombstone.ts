@@ -62,25 +62,20 @@ export async function dropTombstone(
   if (!table.lanes.allOver(marks, lane)) return;
   const parts = new ExpressionParts();
   const unchanged = `gone = ${parts.value({ S: marker })} AND ${nothingNamed(parts)}`;
-  try {
-    await table.client.send(
-      new DeleteItemCommand({
-        TableName: table.tableName,
-        Key: itemKey(key),
-        ConditionExpression: unchanged,
-        ...parts.attributes,
-      }),
-    );
-  } catch {
-    return;
-  }
+  const request = new DeleteItemCommand({
+    TableName: table.tableName,
+    Key: itemKey(key),
+    ConditionExpression: unchanged,
+    ...parts.attributes,
+  });
+  await table.client.send(request).catch(() => {});
 }
 
+/** Not while rows of others are named: nobody would find them. */
 async function restoreTtl(table: HeadTable, key: ItemKey, head: Head): Promise<void> {
-  const { snapshot, isTemporary, chunks, sets, dead } = head;
+  const { snapshot, isTemporary, chunks } = head;
+  if (snapshot?.expiresAt === undefined || isTemporary) return;
   const current = chunks && formatChunkSet(chunks);
-  const namesOthers = dead.length > 0 || sets.some((set) => set !== current);
-  if (snapshot?.expiresAt === undefined || isTemporary || namesOthers) return;
   const parts = new ExpressionParts();
   const until = Math.max(ttlOf(snapshot.expiresAt), ttlAfter(table.clock()));
   const named = current === undefined ? undefined : parts.value({ SS: [current] });

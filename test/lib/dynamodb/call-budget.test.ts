@@ -71,6 +71,46 @@ describe('the limits of a call', () => {
     expect(failed).toBe(2 * callAttempts);
   });
 
+  test.each([
+    ['four failures goes on', 4, 100],
+    ['five failures comes to its end', 5, callAttempts - 4],
+  ])('a call in which each answer follows %s', async (_what, failures, rounds) => {
+    let sent = 0;
+    const send = sending(async () => {
+      if (sent++ % (failures + 1) === failures) return {};
+      throw sdkError('TimeoutError');
+    });
+
+    await inOneCall(async () => {
+      while (sent < 100 * (failures + 1))
+        await send().catch((error) => error instanceof UnavailableError && Promise.reject(error));
+    }).catch(() => {});
+
+    expect(Math.ceil(sent / (failures + 1))).toBe(rounds);
+  });
+
+  test.each([
+    ['an answer', async () => ({})],
+    ['an error', () => Promise.reject(sdkError('TimeoutError'))],
+  ])('%s leaves no timer behind, which would keep the process', async (_what, answer) => {
+    await inOneCall(() => sending(answer)()).catch(() => {});
+
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a request that belongs to no call has no limits', async () => {
+    let sent = 0;
+    const send = sending(async () => {
+      sent++;
+      throw sdkError('TimeoutError', callAttempts);
+    });
+
+    for (const count of [1, 2, 3]) {
+      await expect(send()).rejects.toThrow('TimeoutError');
+      expect(sent).toBe(count);
+    }
+  });
+
   test('once one has failed, nothing is sent after 15 seconds; a call that only takes long goes on', async () => {
     let fails = false;
     const send = sending(async () => {
@@ -102,6 +142,7 @@ describe('the limits of a call', () => {
         const ended = send().catch((error: unknown) => error);
         await vi.runAllTimersAsync();
         expect(await ended).toBeInstanceOf(UnavailableError);
+        expect(await ended).toMatchObject({ cause: { name: 'AbortError' } });
         return performance.now() - startedAt;
       });
 

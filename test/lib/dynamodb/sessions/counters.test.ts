@@ -1,3 +1,4 @@
+import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { abandonedAfterMs, lanesKept, lanesTrimmedAtOnce } from '../../../../lib/defaults.ts';
 import { dynamoDbCounters } from '../../../../lib/dynamodb/sessions/counters.ts';
@@ -75,5 +76,36 @@ describe('what a counter keeps of its writers', () => {
     }));
 
     await expect(bumpBy('other', client)).rejects.toThrow('ValidationException');
+  });
+});
+
+describe('a counter of which no number can be read', () => {
+  let table: EmbeddedTable;
+  beforeAll(async () => {
+    table = await embeddedTable(sessionsTable);
+  });
+  afterAll(() => table.close());
+
+  test.each<[string, Record<string, AttributeValue>]>([
+    ['nothing', {}],
+    ['a text', { amount: { S: '1' } }],
+  ])('is corrupt, not 0: it holds %s', async (what, attributes) => {
+    const Item = { pk: { S: `counter/agent~${what}` }, sk: { S: 'counter' }, ...attributes };
+    await table.client.send(new PutItemCommand({ TableName: table.tableName, Item }));
+
+    const counters = dynamoDbCounters(table.client, table.tableName);
+
+    await expect(counters.get('agent', what)).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
+  test('is corrupt where the sum of an addition is gone, which is looked for consistently', async () => {
+    const { client, sent } = clientWithFate(table.client, (index) =>
+      index === 0 ? { applied: false, error: sdkError('ConditionalCheckFailedException', 2) } : 'pass',
+    );
+
+    const bumped = dynamoDbCounters(client, table.tableName).bump('agent', 'gone', 1);
+
+    await expect(bumped).rejects.toMatchObject({ code: 'corrupt' });
+    expect(sent[1]).toMatchObject({ name: 'GetItemCommand', input: { ConsistentRead: true } });
   });
 });

@@ -31,15 +31,18 @@ const itemOf = (id: string): Row => ({
 const tombstone: Row = { sk: { S: 'session/gone' }, deregisteredBy: { S: 'c' }, ttl: { N: '9' } };
 const queries = () => dynamoDb.commandCalls(QueryCommand).map((call) => call.args[0].input);
 
-test.each<[string, Row]>([
+test.each<[string, { readonly [attribute: string]: AttributeValue | undefined }]>([
   ['another format', { v: { N: '2' } }],
   ['another kind', { sk: { S: 'other/s1' } }],
   ['no time of registration', { registeredAt: { S: 'today' } }],
   ['no time of activity', { lastActiveAt: { S: 'today' } }],
-  ['no meta', { meta: { N: '1' } }],
+  ['no meta', { meta: undefined }],
+  ['a meta of another type', { meta: { N: '1' } }],
+  ['no format', { v: undefined }],
+  ['no key of its own', { sk: { N: '1' } }],
   ['a meta that is not JSON', { meta: { S: '{' } }],
 ])('a session of %s is corrupt, not one that is not there', async (_, damage) => {
-  const item = { ...itemOf('s1'), ...damage };
+  const item = { ...itemOf('s1'), ...damage } as Row;
   dynamoDb.on(GetItemCommand).resolves({ Item: item });
   dynamoDb.on(QueryCommand).resolves({ Items: [item] });
 
@@ -79,6 +82,22 @@ test('a page of a shard is read consistently from its place on, as far as it is 
     ...['session/a', 'session/x', 'session/x'],
   ]);
   for (const { ConsistentRead } of queries()) expect(ConsistentRead).toBe(true);
+});
+
+test.each([
+  ['none where it is all that there is', {}, undefined, 1],
+  ['its place where more follow', { Items: [itemOf('c')] }, 'b', 2],
+])('a page that is exactly full has for its next: %s', async (_, rest, next, requests) => {
+  const more = { LastEvaluatedKey: { pk: { S: 'sessions/a/3' }, sk: { S: 'session/b' } } };
+  dynamoDb
+    .on(QueryCommand)
+    .resolvesOnce({ Items: [itemOf('a'), itemOf('b')], ...(next && more) })
+    .resolves(rest);
+
+  const page = await sessions.listShard({ agent: 'a', shard: 3, limit: 2 });
+
+  expect(page).toMatchObject({ items: [{ id: 'a' }, { id: 'b' }], next });
+  expect(queries()).toHaveLength(requests);
 });
 
 test('a session that an earlier release registered was not created now, though it bears no name of a call', async () => {

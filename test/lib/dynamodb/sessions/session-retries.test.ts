@@ -31,7 +31,9 @@ test('a retry of a registration does not bring back a session that was deregiste
     ...{ id: 'r', meta: {}, at },
   });
 
-  expect(outcome.created).toBe(true);
+  expect(outcome).toEqual({
+    ...{ created: true, session: { id: 'r', meta: {}, registeredAt: at, lastActiveAt: at } },
+  });
   expect(await storeOver(table.client).get('a', 'r')).toBeUndefined();
   expect(await storeOver(table.client).touch('a', 'r', at)).toBe(false);
 });
@@ -42,9 +44,19 @@ test('a deregistration whose answer was lost says that it was one, and ends no l
 
   expect(await losingFirstAnswer().deregister('a', 'd')).toBe(true);
   expect(await losingFirstAnswer().deregister('a', 'd')).toBe(false);
+  expect(await losingFirstAnswer().deregister('a', 'nobody')).toBe(false);
   await store.register('a', { id: 'd', meta: {}, at });
   const again = () => store.register('a', { id: 'd', meta: { anew: true }, at });
   expect(await losingFirstAnswer(again).deregister('a', 'd')).toBe(true);
 
   expect(await store.get('a', 'd')).toMatchObject({ meta: { anew: true } });
+});
+
+test('a deregistration that was sent again ends no session that is not as it was seen', async () => {
+  const store = storeOver(table.client);
+  await store.register('a', { id: 'k', meta: { n: 2 }, at });
+
+  expect(await losingFirstAnswer().deregister('a', 'k', { meta: { n: 1 } })).toBe(false);
+
+  expect(await store.get('a', 'k')).toMatchObject({ meta: { n: 2 } });
 });
