@@ -70,10 +70,9 @@ describe('what a counter keeps of its writers', () => {
 
   test('a write that fails is told, not taken for one that was made', async () => {
     await bumpBy('first');
-    const { client } = clientWithFate(table.client, () => ({
-      applied: false,
-      error: sdkError('ValidationException'),
-    }));
+    const { client } = clientWithFate(table.client, (_index, { name: command }) =>
+      command === 'UpdateItemCommand' ? { applied: false, error: sdkError('ValidationException') } : 'pass',
+    );
 
     await expect(bumpBy('other', client)).rejects.toThrow('ValidationException');
   });

@@ -46,6 +46,7 @@ const expression = ({ input }: Sent) => (input as { UpdateExpression?: string })
 /** What is sent for a write, and by whom it is told apart: a fence sets nothing but a lane, and over nothing a tombstone. */
 const isCommit = (sent: Sent) => expression(sent).startsWith('SET etag');
 const isForget = (sent: Sent) => / REMOVE etag/.test(expression(sent));
+const isTombstoneOnly = (sent: Sent) => /^SET gone = :\w+, #\w+ = :\w+$/.test(expression(sent));
 const isFence = (sent: Sent) => /^SET w_\w+ = :\w+(, gone|$)/.test(expression(sent));
 
 /** A store whose first request that matches is lost, as often as the SDK tries, and may still arrive. */
@@ -74,6 +75,23 @@ const losing = (
 const refusedCreate = (store: SnapshotCatalog) =>
   textDump('mine').then((dump) => store.put(key, dump, { ifNoneMatch: '*' }));
 const refusedForget = (store: SnapshotCatalog) => store.delete(key, { ifMatch: ['other'] });
+
+const inOneHour = () => ({ expiresAt: new Date(clock.now().getTime() + 3_600_000) });
+/** As another writer announces its rows, who is still at work. Resolves its set. */
+const announceOther = async () => {
+  const { pk = { S: '' }, sk = { S: '' } } = (await headRow()) ?? {};
+  const theirs = `0123456789abcdef.2.${clock.now().getTime()}`;
+  await table.client.send(
+    new UpdateItemCommand({
+      TableName: table.tableName,
+      Key: { pk, sk },
+      UpdateExpression: 'ADD #sets :sets REMOVE #ttl',
+      ExpressionAttributeNames: { '#sets': 'sets', '#ttl': 'ttl' },
+      ExpressionAttributeValues: { ':sets': { SS: [theirs] } },
+    }),
+  );
+  return theirs;
+};
 
 describe('a conflict', () => {
   test('of a write that was answered at once needs no fence', async () => {
@@ -319,8 +337,7 @@ describe('a forget', () => {
     let etag = '';
     const send = async (command: { constructor: { name: string }; input: unknown }) => {
       const sent = { name: command.constructor.name, input: command.input };
-      if (/^SET gone = :\w+, #\w+ = :\w+$/.test(expression(sent)) && etag === '')
-        etag = (await healthy.put(key, await textDump('new'))).etag;
+      if (isTombstoneOnly(sent) && etag === '') etag = (await healthy.put(key, await textDump('new'))).etag;
       return table.client.send(command as never);
     };
 
@@ -330,6 +347,44 @@ describe('a forget', () => {
     expect(await headRow()).toMatchObject({ etag: { S: etag } });
     expect(await headRow()).not.toHaveProperty('gone');
   });
+
+  test('of a large snapshot whose tombstone cannot be made is told: what is left would stay', async () => {
+    await healthy.put(key, await bytesDump(randomBytesOf(500_000, 'old')));
+    const { client } = clientWithFate(table.client, (_index, sent) =>
+      isTombstoneOnly(sent) ? { applied: false, error: sdkError('TimeoutError') } : 'pass',
+    );
+
+    await expect(storeOver(client).delete(key)).rejects.toMatchObject({ code: 'unavailable' });
+    await storeOver(table.client).delete(key);
+
+    expect(await headRow()).toMatchObject({ ttl: { N: String(ttlAfter(clock.now())) } });
+  });
+
+  test.each([
+    ['nothing', async () => {}],
+    ['a snapshot that expires', async () => healthy.put(key, await textDump('new'), inOneHour())],
+  ])(
+    'of a large snapshot, after which there is %s and rows are announced, leaves both',
+    async (_what, storeNext) => {
+      await healthy.put(key, await bytesDump(randomBytesOf(500_000, 'old')));
+      let left: Awaited<ReturnType<typeof headRow>>;
+      const send = async (command: { constructor: { name: string }; input: unknown }) => {
+        const sent = { name: command.constructor.name, input: command.input };
+        if (/^DELETE #?dead/.test(expression(sent))) {
+          await storeNext();
+          await announceOther();
+          left = await headRow();
+        }
+        return table.client.send(command as never);
+      };
+
+      await storeOver({ send } as unknown as DynamoDBClient).delete(key);
+
+      const { dead: _removed, ...expected } = left ?? {};
+      expect(expected.sets).toBeDefined();
+      expect(await headRow()).toEqual(expected);
+    },
+  );
 
   test('of a large snapshot ends as that of a small one does: a tombstone, or nothing', async () => {
     const large = await bytesDump(randomBytesOf(500_000, 'large'));
@@ -350,7 +405,6 @@ describe('a forget', () => {
 });
 
 describe('the time to live of a head', () => {
-  const inOneHour = () => ({ expiresAt: new Date(clock.now().getTime() + 3_600_000) });
   const large = (name: string) => bytesDump(randomBytesOf(500_000, name));
   const ttl = async () => (await headRow())?.ttl?.N;
 
@@ -386,18 +440,7 @@ describe('the time to live of a head', () => {
 
   test('is not given back while rows of another writer are named', async () => {
     await healthy.put(key, await large('mine'), inOneHour());
-    const { pk, sk, sets } = (await headRow()) ?? {};
-    // As another writer announces them, who is still at work.
-    const theirs = sets?.SS?.[0]?.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) ?? '';
-    await table.client.send(
-      new UpdateItemCommand({
-        TableName: table.tableName,
-        Key: { pk: pk ?? { S: '' }, sk: sk ?? { S: '' } },
-        UpdateExpression: 'ADD #sets :sets REMOVE #ttl',
-        ExpressionAttributeNames: { '#sets': 'sets', '#ttl': 'ttl' },
-        ExpressionAttributeValues: { ':sets': { SS: [theirs] } },
-      }),
-    );
+    const theirs = await announceOther();
 
     await healthy.put(key, await textDump('newer'), inOneHour());
 
