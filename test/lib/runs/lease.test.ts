@@ -37,7 +37,8 @@ test('a worker that stays at one shard for long hands it on, which prolongs the 
   const others: string[] = [];
   const under = await withSlowSessions(async (visit) => {
     if (visit > 1 && visit <= 12) others.push((await startRun(under.engine, digest)).status);
-  }, 40);
+    // A quarter of the lease.
+  }, 25);
 
   const { run } = await startRun(under.engine, digest);
   const outcomes: string[] = [];
@@ -49,6 +50,19 @@ test('a worker that stays at one shard for long hands it on, which prolongs the 
   expect(outcomes).toEqual([...Array(11).fill('handed_over 1'), 'finished 1']);
   expect(await under.engine.runs.get(run)).toMatchObject({ status: 'completed', sessions: 12 });
   expect(others).toEqual(Array(11).fill('skipped'));
+});
+
+test('a worker that is quick stays at its shard to the end', async () => {
+  const under = await withSlowSessions(async () => {}, 2);
+  await startRun(under.engine, digest);
+  const outcomes: unknown[] = [];
+
+  await under.queue.drain(async (message) => {
+    const work = await workShard(under.engine, message);
+    if (work.ok > 0) outcomes.push(work);
+  });
+
+  expect(outcomes).toEqual([{ outcome: 'finished', ok: 12, failed: 0 }]);
 });
 
 test('a shard that is handed on while another run has taken the lease goes no further: its run fails, with the jobs that it has', async () => {

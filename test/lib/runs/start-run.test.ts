@@ -46,6 +46,19 @@ describe('a tick', () => {
     });
   });
 
+  test('of which another delivery has noted the run as skipped meanwhile starts nothing either', async () => {
+    const { engine, register, queue } = counting();
+    await register(3);
+    const { runs } = engine;
+    const admit: typeof runs.admit = async (run) => ({ ...(await runs.admit(run)), status: 'skipped' });
+
+    const { status, run } = await startRun({ ...engine, runs: { ...runs, admit } }, firstTick);
+
+    expect([status, run.status]).toEqual(['duplicate', 'skipped']);
+    expect(queue.waiting).toBe(0);
+    expect(await engine.leases.holder('support', 'digest')).toBeUndefined();
+  });
+
   test('that is delivered five times at once visits each session once', async () => {
     const { engine, register, work, counts } = counting();
     await register(10);

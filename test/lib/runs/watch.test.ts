@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runSilentLooks, runWatchSecs } from '../../../lib/defaults.ts';
-import { inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
+import { type Deliver, inMemoryRunQueue } from '../../../lib/in-memory/run-queue.ts';
 import { resumeRuns } from '../../../lib/runs/resume-runs.ts';
 import type { Overlap } from '../../../lib/runs/run.ts';
 import type { RunEngineOptions } from '../../../lib/runs/run-engine.ts';
@@ -22,11 +22,11 @@ const watched = (options: Partial<RunEngineOptions> = {}) => {
     },
   });
   const under = engineUnderTest({ actions: { digest: () => 'fine' } }, { pageSize: 2, ...options, queue });
-  const passQuarter = async () => {
+  const passQuarter = async (work: Deliver = (message) => workShard(under.engine, message)) => {
     const due = later;
     later = [];
     for (const then of due) then();
-    await queue.drain((message) => workShard(under.engine, message));
+    await queue.drain(work);
     return due.length;
   };
   const onlyRun = async () => (await under.engine.runs.list({ agent: 'support', limit: 2 })).items[0];
@@ -97,17 +97,19 @@ describe.each<Overlap>(['allow', 'skip'])('with overlap %s, a run', (overlap) =>
     const { run } = await startRun(engine, { ...digest, overlap });
     const patient = { ...engine, leaseMs: 1e9 };
     const shards = new Set<string>();
+    /** Looks at the run; shards wait for their turn. */
+    const look: Deliver = async (message) => {
+      if (message.watch === undefined) shards.add(JSON.stringify(message));
+      else await workShard(engine, message);
+    };
     let looks = 0;
     for (let rounds = 0; (await engine.runs.get(run))?.status === 'running' && rounds < 100; rounds++) {
-      await queue.drain(async (message) => {
-        if (message.watch === undefined) shards.add(JSON.stringify(message));
-        else await workShard(engine, message);
-      });
+      await queue.drain(look);
       const [next] = shards;
       if (next === undefined) break;
       shards.delete(next);
       await workShard(patient, JSON.parse(next), { remainingMs: hardlyAnyTime() });
-      for (let look = 0; look < 11; look++) looks += await passQuarter();
+      for (let quarter = 0; quarter < 11; quarter++) looks += await passQuarter(look);
     }
 
     expect(looks).toBeGreaterThan(100);
