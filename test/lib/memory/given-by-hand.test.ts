@@ -138,6 +138,7 @@ test.each([7, '', null])('nothing is forgotten by a source of %j', async (source
 
 test.each<[string, unknown, unknown]>([
   ['no selection', null, undefined],
+  ['a text for a selection', 'where', undefined],
   ['a predicate that is none', { where: 'all' }, undefined],
   ['a predicate that is missing', { where: undefined, ...all }, undefined],
   ['a word that stands for nothing', all, { capsules: 'forgte' }],

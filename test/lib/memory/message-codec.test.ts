@@ -30,6 +30,7 @@ test.each<[string, unknown]>([
   ['messages[0]', ['hello']],
   ['messages[0].sender', { content: 'x', sender: 'ann' }],
   ['messages[0].sender', { content: 'x', sender: ['ann'] }],
+  ['messages[0].sender', { content: 'x', sender: [] }],
   ['messages[0].sender.id', { content: 'x', sender: {} }],
   ['messages[0].sender.name', { content: 'x', sender: { id: 'ann', name: null } }],
   ['messages[0].metadata', { content: 'x', metadata: [] }],
