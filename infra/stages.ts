@@ -9,7 +9,7 @@ export type Context = Readonly<Record<string, unknown>>;
 export interface StageContext {
   /** The settings of the stage, as they are parsed. */
   readonly context: Context;
-  /** Of these, what was given on the command line over what the stage itself says. */
+  /** Of these, what the command line gave a stage of `stages` that it has not, or otherwise. */
   readonly overridden: readonly string[];
 }
 
@@ -45,13 +45,14 @@ export function contextOfStage(
 
   const { stages: _stages, ...wanted } = given;
   const { stages: _all, ...top } = file;
+  const before: Context = { auth: 'iam', ...top, ...own };
   const workers = [top.worker, own?.worker].filter((worker) => worker !== undefined && worker !== '');
   const wrong = workers.find((worker) => anObject.parse(worker) === undefined);
   const worker = wrong ?? { ...workerOf(top), ...workerOf(own ?? {}) };
   return {
     context: { ...withoutWorker(top), ...withoutWorker(own ?? {}), worker, ...wanted, stage },
     overridden: Object.keys(wanted).filter(
-      (name) => own?.[name] !== undefined && !isDeepStrictEqual(own[name], wanted[name]),
+      (name) => own !== undefined && !isDeepStrictEqual(before[name] ?? '', wanted[name]),
     ),
   };
 }

@@ -50,6 +50,11 @@ describe('the settings of a stage', () => {
       { id: 'dormouse:otherTenants', text: expect.stringContaining('tenantClaim') },
     ]);
     expect(parse({ stage: 'prod', tenantClaim: 'org' }).warnings).toEqual([]);
+    const apart = { ...file, stages: { prod: jwt } };
+    expect(parse({ stage: 'prod', tenantClaim: 'org' }, apart).warnings).toMatchObject([
+      { id: 'dormouse:otherTenants' },
+    ]);
+    expect(parse({ stage: 'test', auth: 'iam', tenantClaim: '' }).warnings).toEqual([]);
     const open = parse({ stage: 'prod', auth: 'iam', jwtIssuer: '', jwtAudience: '', tenantClaim: '' });
     expect(open.auth).toEqual({ kind: 'iam' });
     expect(open.warnings).toMatchObject([{ text: expect.stringContaining('auth and tenantClaim') }]);
