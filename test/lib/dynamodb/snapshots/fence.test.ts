@@ -77,16 +77,16 @@ const refusedCreate = (store: SnapshotCatalog) =>
 const refusedForget = (store: SnapshotCatalog) => store.delete(key, { ifMatch: ['other'] });
 
 const inOneHour = () => ({ expiresAt: new Date(clock.now().getTime() + 3_600_000) });
-/** As another writer announces its rows, who is still at work. Resolves its set. */
-const announceOther = async () => {
+/** As another writer announces its rows, or another remover is at work on some. Resolves their set. */
+const nameOthers = async (attribute: 'sets' | 'dead' = 'sets') => {
   const { pk = { S: '' }, sk = { S: '' } } = (await headRow()) ?? {};
   const theirs = `0123456789abcdef.2.${clock.now().getTime()}`;
   await table.client.send(
     new UpdateItemCommand({
       TableName: table.tableName,
       Key: { pk, sk },
-      UpdateExpression: 'ADD #sets :sets REMOVE #ttl',
-      ExpressionAttributeNames: { '#sets': 'sets', '#ttl': 'ttl' },
+      UpdateExpression: 'ADD #named :sets REMOVE #ttl',
+      ExpressionAttributeNames: { '#named': attribute, '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':sets': { SS: [theirs] } },
     }),
   );
@@ -361,28 +361,30 @@ describe('a forget', () => {
   });
 
   test.each([
-    ['nothing', async () => {}],
-    ['a snapshot that expires', async () => healthy.put(key, await textDump('new'), inOneHour())],
-  ])(
-    'of a large snapshot, after which there is %s and rows are announced, leaves both',
-    async (_what, storeNext) => {
+    ['nothing', 'announced', 'sets'],
+    ['a snapshot that expires', 'announced', 'sets'],
+    ['a snapshot that expires', 'being removed', 'dead'],
+  ] as const)(
+    'of a large one, after which there is %s and rows of others are %s, leaves both',
+    async (...of) => {
+      const [next, , attribute] = of;
       await healthy.put(key, await bytesDump(randomBytesOf(500_000, 'old')));
-      let left: Awaited<ReturnType<typeof headRow>>;
+      let theirs = '';
       const send = async (command: { constructor: { name: string }; input: unknown }) => {
         const sent = { name: command.constructor.name, input: command.input };
         if (/^DELETE #?dead/.test(expression(sent))) {
-          await storeNext();
-          await announceOther();
-          left = await headRow();
+          if (next !== 'nothing') await healthy.put(key, await textDump('new'), inOneHour());
+          theirs = await nameOthers(attribute);
         }
         return table.client.send(command as never);
       };
 
       await storeOver({ send } as unknown as DynamoDBClient).delete(key);
 
-      const { dead: _removed, ...expected } = left ?? {};
-      expect(expected.sets).toBeDefined();
-      expect(await headRow()).toEqual(expected);
+      const { sets, dead, ttl, etag } = (await headRow()) ?? {};
+      expect({ ...sets, ...dead }).toEqual({ SS: [theirs] });
+      expect(ttl).toBeUndefined();
+      expect(etag === undefined).toBe(next === 'nothing');
     },
   );
 
@@ -440,7 +442,7 @@ describe('the time to live of a head', () => {
 
   test('is not given back while rows of another writer are named', async () => {
     await healthy.put(key, await large('mine'), inOneHour());
-    const theirs = await announceOther();
+    const theirs = await nameOthers();
 
     await healthy.put(key, await textDump('newer'), inOneHour());
 
