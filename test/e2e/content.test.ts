@@ -45,7 +45,7 @@ describe('bodies, encodings and limits', () => {
       { 'content-digest': '' },
       { 'content-md5': '' },
     ]) {
-      const refused = await put('digest', body, { ...gzipped, ...header } as Record<string, string>);
+      const refused = await put('digest', body, { ...gzippedBytes, ...header } as Record<string, string>);
       expect([refused.status, header]).toEqual([400, header]);
       expect(refused.json()).toMatchObject({ code: 'invalid_request' });
     }
@@ -55,7 +55,7 @@ describe('bodies, encodings and limits', () => {
       { 'content-md5': of('md5', body) },
       { 'content-digest': `unixsum=:AAAA:, ${sha512Of(body)}`, 'repr-digest': sha256Of(body) },
     ]) {
-      const { status } = await put('digest', body, { ...gzipped, ...header } as Record<string, string>);
+      const { status } = await put('digest', body, { ...gzippedBytes, ...header } as Record<string, string>);
       expect([status, header]).not.toContain(400);
     }
     expect((await get('digest')).body.toString()).toBe('{"a":1}');
