@@ -563,6 +563,21 @@ export function describeMemoryStore(name: string, setUp: () => Promise<MemorySto
         }
       });
 
+      test('a cursor of a wider list shows nothing beyond a narrower one, from either end', async () => {
+        const at = clock.now().getTime() - 1_000;
+        await memory.remember(['a', 'b', 'c', 'd', 'e'].map((id, index) => say(id, at + index)));
+        const afterFirst = (await memory.recent({ limit: 1 })).next;
+        const beforeLast = (await memory.recent({ limit: 1, order: 'desc' })).next;
+        const inner = { since: at + 2, until: at + 2 };
+        const idsOfPage = async (query: RecentQuery) =>
+          (await memory.recent(query)).items.map(({ id }) => id).join('');
+
+        expect(await idsOfPage({ ...inner, after: afterFirst })).toBe('c');
+        expect(await idsOfPage({ ...inner, after: beforeLast, order: 'desc' })).toBe('c');
+        expect(await idsOfPage({ after: afterFirst })).toBe('bcde');
+        expect(await idsOfPage({ after: beforeLast, order: 'desc' })).toBe('dcba');
+      });
+
       test('a cursor of one session shows nothing of another', async () => {
         await memory.remember([say('a'), say('b')]);
         const other = memoryOf('s2');
