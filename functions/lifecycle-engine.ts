@@ -4,7 +4,6 @@ import { runsTable } from '../lib/dynamodb/tables.ts';
 import { environment } from '../lib/environment.ts';
 import type { Secrets } from '../lib/lifecycle/secrets.ts';
 import { type AgentHandles, agentHandle } from '../lib/persistence/agent-handle.ts';
-import type { Run } from '../lib/runs/run.ts';
 import { type RunEngine, runEngine } from '../lib/runs/run-engine.ts';
 import type { RunStore } from '../lib/runs/run-store.ts';
 import { sqsRunQueue } from '../lib/sqs/sqs-run-queue.ts';
@@ -33,17 +32,8 @@ export function lifecycleEngine(services: Services, secrets?: Secrets): RunEngin
     handles: instancesOf(services),
     secrets,
     logger,
-    onEnd(run) {
-      noteRunEnd(run);
-      logger.info('a run ended', endOf(run));
-    },
+    onEnd: noteRunEnd,
   });
-}
-
-/** Of its reason nothing: it may quote a failure. */
-function endOf({ agent, action, runId, status, sessions, ok, failed, startedAt, finishedAt }: Run) {
-  const ms = finishedAt === undefined ? undefined : finishedAt.getTime() - startedAt.getTime();
-  return { agent, action, runId, status, sessions, ok, failed, ms };
 }
 
 /** Instances where the HTTP API keeps them: those of the tenant whose run it is. */

@@ -79,7 +79,8 @@ export async function noteEnd(engine: RunEngine, before: StoredRun, now: StoredR
   await releaseLease(engine, now);
   if (before.status !== 'running') return;
   const { agent, action, runId, sessions, ok, failed, reason } = now;
-  const details = { agent, action, runId, sessions, ok, failed, reason };
+  const ms = now.finishedAt === undefined ? undefined : now.finishedAt.getTime() - now.startedAt.getTime();
+  const details = { agent, action, runId, sessions, ok, failed, reason, ms };
   if (now.status === 'failed') engine.logger.error('the run has failed', details);
   else engine.logger.info('the run is complete', details);
   engine.onEnd(now);
